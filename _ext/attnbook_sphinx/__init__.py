@@ -1,0 +1,18 @@
+"""What a two-language Jupyter Book 1.x needs beyond its own extensions.
+
+- `captions`: translated part captions and exercise titles, which gettext does not reach
+- `search`: Chinese search without a word list
+- `figures` and `svg`: figures as inline SVG that follows the page's theme and language
+- `folding`: class `dropdown` as a native <details>
+- `solutions`: an edition without solutions
+- `editions`: links between the editions
+- `words`: interface words that the theme leaves in English
+"""
+
+from attnbook_sphinx import captions, editions, figures, folding, search, solutions, words
+
+
+def setup(app):
+    for module in (words, captions, search, figures, folding, solutions, editions):
+        module.setup(app)
+    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,26 @@
+"""The book's interactive pictures: each runs in the page with no kernel, and in Jupyter.
+
+Each class is loaded on first use; none needs torch or matplotlib.
+"""
+
+from importlib import import_module
+
+_HOMES = {
+    "CoreferenceExplorer": "coreference",
+    "FormulaLab": "formula",
+    "Lab": "_lab",
+    "Quiz": "quiz",
+    "RelayLab": "relay",
+}
+
+__all__ = sorted(_HOMES)
+
+
+def __getattr__(name):
+    if name in _HOMES:
+        return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__():
+    return sorted([*globals(), *_HOMES])

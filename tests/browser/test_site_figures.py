@@ -1,0 +1,108 @@
+"""Figures in the page: described, readable in both themes, their words in the page's language."""
+
+import io
+import re
+from collections import Counter
+
+import pytest
+import yaml
+from PIL import Image
+
+import _site
+
+PAGES = _site.all_pages()
+HAN = re.compile(r"[\u3400-\u9fff]")
+DESCRIPTIONS = """() => [...document.querySelectorAll(".bd-article img, .bd-article svg[role=img]")].map(e => {
+  const label = e.getAttribute("aria-labelledby");
+  if (label) return label.split(" ").map(id => document.getElementById(id)?.innerText ?? "").join(" ");
+  return e.getAttribute("alt") ?? e.getAttribute("aria-label") ?? "";
+})"""
+TEXTS = """() => [...document.querySelectorAll(".bd-article svg text")].filter(t => t.checkVisibility() && t.textContent.trim()).map(t => {
+  const box = t.getBoundingClientRect(), style = getComputedStyle(t);
+  let opacity = style.fillOpacity;
+  for (let e = t; e.closest("svg"); e = e.parentElement) opacity *= getComputedStyle(e).opacity;
+  return { text: t.textContent.trim(), fill: style.fill, opacity: opacity,
+           box: [box.left, box.top + scrollY, box.right, box.bottom + scrollY] };
+})"""
+DUPLICATE_IDS = """() => {
+  const ids = [...document.querySelectorAll("[id]")].map(e => e.id);
+  return [...new Set(ids.filter((id, i) => ids.indexOf(id) !== i))];
+}"""
+
+
+def luminance(colour):
+    """Relative luminance of an sRGB colour (WCAG 2)."""
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in (v / 255 for v in colour)]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def contrast(a, b):
+    """Contrast ratio of two colours (WCAG 2): 1 to 21."""
+    low, high = sorted((luminance(a), luminance(b)))
+    return (high + 0.05) / (low + 0.05)
+
+
+def _background(picture, box):
+    """The commonest colour around and behind a label."""
+    left, top, right, bottom = (round(v) for v in box)
+    area = picture.crop((left - 2, top - 2, right + 2, bottom + 2))
+    return Counter(area.getdata()).most_common(1)[0][0]
+
+
+def faint_labels(page):
+    """Labels of the page's pictures whose contrast with what is behind them is below 4.5."""
+    picture = Image.open(io.BytesIO(page.screenshot(full_page=True))).convert("RGB")
+    faint = []
+    for label in page.evaluate(TEXTS):
+        behind = _background(picture, label["box"])
+        ink, share = [float(v) for v in re.findall(r"[\d.]+", label["fill"])[:3]], float(label["opacity"])
+        seen = [share * i + (1 - share) * b for i, b in zip(ink, behind)]
+        ratio = contrast(seen, behind)
+        if ratio < 4.5:
+            faint.append(f"{label['text']!r}: {ratio:.1f}")
+    return faint
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+@pytest.mark.parametrize("path", PAGES)
+def test_labels_are_readable(new_page, site, path, dark):
+    page = new_page(dark=dark)
+    page.goto(site + path)
+    _site.settle(page)
+    assert not faint_labels(page)
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_pictures_are_described_and_ids_are_unique(new_page, site, path):
+    page = new_page()
+    page.goto(site + path)
+    _site.settle(page)
+    said = [" ".join(text.split()) for text in page.evaluate(DESCRIPTIONS)]
+    short = [text for text in said if len(text) < 15 or re.search(r"\.(svg|png)$", text)]
+    assert not short, "no description, or a file name"
+    assert len(said) == len(set(said)), f"repeated: {[text for text, n in Counter(said).items() if n > 1]}"
+    if path.startswith("zh/"):
+        assert all(HAN.search(text) for text in said), [text for text in said if not HAN.search(text)]
+    assert not page.evaluate(DUPLICATE_IDS)
+
+
+def test_chapters_show_their_figures_as_part_of_the_page(new_page, site):
+    """Inline SVG, with and without JavaScript; no figure is a file that the theme cannot colour."""
+    for js in (True, False):
+        page = new_page(js=js)
+        for path in (path for path in PAGES if "/chapters/" in path):
+            page.goto(site + path)
+            assert page.locator(".bd-article svg.attn-figure").count() > 0, path
+            assert page.locator(".cell_output img[src$='.svg']").count() == 0, path
+
+
+def test_words_in_figures_are_translated(new_page, site):
+    """A Latin word in a Chinese figure is one that the catalogue writes on purpose."""
+    catalogue = yaml.safe_load((_site.ROOT / "locale/zh_CN/figures.yml").read_text("utf-8")) or {}
+    known = set(re.findall(r"[A-Za-z]{2,}", " ".join(map(str, catalogue.values()))))
+    page = new_page(js=False)
+    for name in _site.page_names("zh"):
+        page.goto(f"{site}zh/{name}.html")
+        texts = page.eval_on_selector_all("svg.attn-figure text", "all => all.map(t => t.textContent)")
+        left = {text for text in texts if set(re.findall(r"[A-Za-z]{2,}", text)) - known}
+        assert not left, f"{name}: {sorted(left)}"
