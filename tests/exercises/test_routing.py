@@ -570,6 +570,14 @@ def test_wrong_solutions_are_named(said, name, label):
         assert text.startswith(f"{name}: not right yet. Input: ")
 
 
+def test_a_wrong_solution_in_numpy_is_named_too(said):
+    def over_the_queries(scores, mask=None):
+        e = np.exp(scores - scores.max(0, keepdims=True))  # torch's max returns a pair: only arrays will do
+        return e / e.sum(0, keepdims=True)
+
+    assert "softmax over the queries" in said(routing.check_attention_weights, over_the_queries)
+
+
 @pytest.mark.parametrize("name", MODULES)
 def test_lists_are_long_enough(name):
     assert len(RIGHT[name]) >= 4 and len(WRONG[name]) >= 5
