@@ -19,7 +19,8 @@ STICKING_OUT = """() => {
   return out.slice(0, 5);
 }"""
 RAW_TEX = r"""() => {
-  const text = document.querySelector(".bd-article")?.innerText ?? "";
+  const texts = [...document.querySelectorAll(".bd-article :is(p, li, dt, dd, th, td, h1, h2, h3, h4)")];
+  const text = texts.map(e => e.checkVisibility() ? e.innerText : "").join("\n");
   const maths = [...document.querySelectorAll(".bd-article .math")];
   return {
     raw: text.match(/\\\(|\\\[|\$\$|\\begin\{|\\frac|\\text\{/g) || [],
@@ -40,6 +41,7 @@ def faults(page, url: str, dark: bool = False) -> list[str]:
     """Load a page (new, 1280 px wide) and say all that is wrong with it, wide and on a phone."""
     page.goto(url)
     _site.settle(page)
+    page.evaluate("document.querySelectorAll('details').forEach(fold => { fold.open = true; })")
     rules = COLOURS if dark else {}
     found = _formulas(page) + _axe(page, "1280 px", rules)
     for width in (768, 320, 375):
