@@ -34,7 +34,7 @@ WIDE_FORMULAS = """() => [...document.querySelectorAll(".bd-article div.math")].
            start: m.scrollLeft, cut: set ? set.left < -1 : false };
 }).filter(m => m.hidden || m.start || m.cut)"""
 AXE = {"resultTypes": ["violations"], "preload": False}  # preloading asks for style sheets by wrong addresses
-COLOURS = {"runOnly": ["cat.color"]}  # a dark page is the same page in other colours
+COLOURS = {"runOnly": ["color-contrast", "link-in-text-block"]}  # a dark page is the same page in other colours
 
 
 def faults(page, url: str, dark: bool = False) -> list[str]:
