@@ -1,8 +1,9 @@
 """Find the bug: the gradient of a recurrent network through time.
 
 gradient_first_state(states, grads, w_hh): states (..., T, d) are h_1..h_T of a network with
-h_t = tanh(x_t @ w_ih + h_(t-1) @ w_hh + b), so they are values after the tanh; grads (..., T, d) is how the loss depends
-on each state directly; w_hh (d, d). Returns the gradient of the loss with respect to h_0, (..., d), over all paths.
+h_t = tanh(x_t @ w_ih + h_(t-1) @ w_hh + b), so they are values after the tanh; grads (..., T, d) is how the loss
+depends on each state directly; w_hh (d, d). Returns the gradient of the loss with respect to h_0 over all
+paths, (..., d).
 """
 
 import torch
