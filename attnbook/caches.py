@@ -2,8 +2,6 @@
 
 from dataclasses import dataclass
 
-from attnbook import _checks
-
 
 def cached_numbers(n_layers: int, n_kv_heads: int, d_head: int, *, d_latent: int | None = None) -> int:
     """Numbers that stay behind for one token: 2 n_kv_heads d_head in each layer, a key and a value for each head.
@@ -13,7 +11,7 @@ def cached_numbers(n_layers: int, n_kv_heads: int, d_head: int, *, d_latent: int
     """
     sizes = {"n_layers": n_layers, "n_kv_heads": n_kv_heads, "d_head": d_head}
     for name, size in sizes.items() if d_latent is None else [*sizes.items(), ("d_latent", d_latent)]:
-        _checks.whole_number(name, size, minimum=1)
+        _whole_number(name, size, minimum=1)
     return n_layers * (2 * n_kv_heads * d_head if d_latent is None else d_latent)
 
 
@@ -26,10 +24,18 @@ def kv_cache_bytes(
     bits: bits per number (16 for float16 and bfloat16). d_latent: as of cached_numbers.
     Raises TypeError or ValueError for sizes below 1 (n_tokens below 0) and bits that are not positive.
     """
-    _checks.whole_number("n_tokens", n_tokens)
+    _whole_number("n_tokens", n_tokens)
     if isinstance(bits, bool) or not isinstance(bits, (int, float)) or not 0 < bits < float("inf"):
         raise ValueError(f"bits is {bits!r}; expected a positive number")
     return cached_numbers(n_layers, n_kv_heads, d_head, d_latent=d_latent) * n_tokens * bits / 8
+
+
+def _whole_number(name, x, minimum=0):
+    """As _checks.whole_number, without torch, which a widget in a page has no use for."""
+    if isinstance(x, bool) or not isinstance(x, int):
+        raise TypeError(f"{name} is {type(x).__name__} {x!r}; expected a whole number")
+    if x < minimum:
+        raise ValueError(f"{name} is {x}; expected at least {minimum}")
 
 
 @dataclass(frozen=True)

@@ -111,6 +111,8 @@ def cache_bars(kib: Mapping[str, float]) -> Figure:
         axes.text(size * 1.1, y, f"{size:,.0f}" if size >= 100 else f"{size:.1f}", va="center")
     axes.set_xscale("log")
     axes.set(xlim=(20, 12000), ylim=(len(kib) - 0.5, -0.5), xlabel="KiB per token, 16 bits a number")
+    axes.set_xticks([100, 1000, 10000], ["100", "1000", "10000"])
+    axes.xaxis.minorticks_off()
     axes.set_yticks(range(len(kib)), list(kib))
     axes.tick_params(axis="y", length=0)
     return figure
@@ -122,9 +124,9 @@ def cut_in_steps(shares: Mapping[str, float]) -> Figure:
     for y, share in enumerate(shares.values()):
         axes.barh(y, 1, 0.6, color=INK, alpha=0.07)
         axes.barh(y, share, 0.6, color=STREAM, alpha=0.8)
-        axes.text(min(share + 0.015, 0.9), y, f"{share:.1%}", va="center")
+        axes.text(share + 0.015, y, f"{share:.1%}", va="center")
     axes.set_yticks(range(len(shares)), list(shares))
-    axes.set(xlim=(0, 1.04), ylim=(len(shares) - 0.5, -0.5), xlabel="bytes per token, DeepSeek 67B = 1")
+    axes.set(xlim=(0, 1.2), xticks=[0, 0.5, 1], ylim=(len(shares) - 0.5, -0.5), xlabel="bytes per token, DeepSeek 67B = 1")
     axes.tick_params(axis="y", length=0)
     axes.spines["left"].set_visible(False)
     return figure
