@@ -73,7 +73,7 @@ class GroupedAttention(SelfAttention):
 # -- latent: keys and values of all heads come from one narrow vector per token -----------
 
 class LatentAttention(nn.Module):
-    """Multi-head latent attention (MLA) without its rotary part: one latent c = x W_down per token is all that is cached.
+    """Multi-head latent attention (MLA) without its rotary part: of a token only the latent c = x W_down is cached.
 
     d_model: width of the stream; n_heads; d_latent: width of c; d_k: width per head (default d_model / n_heads).
     forward(x): keys and values are rebuilt from the latent (the expanded form).

@@ -102,11 +102,12 @@ def hard_training() -> Measurement:
     accuracy = {name: lookup_accuracy(8, 8, normalise=kind) for name, kind in kinds.items()}
     values = {"trained": len(accuracy["hard"]), "least_soft": min(accuracy["soft"]),
               "least_through": min(accuracy["through"]), "most_hard": max(accuracy["hard"])}
-    return Measurement(values, holds=min(accuracy["soft"] + accuracy["through"]) > 0.97 and max(accuracy["hard"]) < 0.5)
+    solved = min(accuracy["soft"] + accuracy["through"]) > 0.97
+    return Measurement(values, holds=solved and max(accuracy["hard"]) < 0.5)
 
 
 def soft_gradient() -> Measurement:
-    """The Jacobian of softmax is diag(p) - p p^T, which autograd confirms; its largest singular value stays below 1/2."""
+    """The Jacobian of softmax is diag(p) - p p^T, as autograd confirms; no singular value is above 1/2."""
     x = normal(0, 7)
     p = softmax(x)
     by_hand, by_torch = torch.diag(p) - p[:, None] * p, torch.autograd.functional.jacobian(softmax, x)
@@ -165,7 +166,7 @@ def shared_key_value() -> Measurement:
 
 
 def shared_width() -> Measurement:
-    """Trained on names and digits: at width 4 separate keys and values solve it, shared ones cannot; at width 16 they do."""
+    """Names and digits, trained: at width 4 separate keys and values solve it, shared ones need 16."""
     separate = lookup_accuracy(4, 4)
     narrow, wide = (lookup_accuracy(d, d, shared=True) for d in (4, 16))
     values = {"runs": len(separate), "separate_4": min(separate), "shared_4": max(narrow), "shared_16": min(wide)}

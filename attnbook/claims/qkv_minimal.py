@@ -1,4 +1,4 @@
-"""Checks of chapter 2 on the number three: gauge freedom, circuits, a fourth vector, a gate, shared and latent caches."""
+"""Checks of chapter 2 on the number three: gauge freedom, a fourth vector, a gate, shared and latent caches."""
 
 import torch
 
@@ -114,7 +114,8 @@ def gate() -> Measurement:
 def parameter_counts() -> Measurement:
     """Numbers in the four matrices: tied, grouped, latent, counted on the modules themselves."""
     d, heads = 64, 8
-    layers = {"full": SelfAttention(d, heads), "tied": TiedAttention(d, heads), "grouped": GroupedAttention(d, heads, 2)}
+    layers = {"full": SelfAttention(d, heads), "tied": TiedAttention(d, heads),
+              "grouped": GroupedAttention(d, heads, 2)}
     count = {name: len(torch.nn.utils.parameters_to_vector(layer.parameters())) for name, layer in layers.items()}
     values = {"saved_tied": 1 - count["tied"] / count["full"], "saved_grouped": 1 - count["grouped"] / count["full"],
               "block": count["full"], "query_heads": heads, "key_heads": 2}
@@ -131,7 +132,7 @@ def grouped_cache() -> Measurement:
 
 
 def latent_absorbed() -> Measurement:
-    """Latent attention on rebuilt keys and values, and on the latents themselves: equal. Its keys and values have low rank."""
+    """Latent attention on rebuilt keys and values and on the latents themselves: equal, and of low rank."""
     gaps, tokens, d_latent = {torch.float32: 0.0, torch.float64: 0.0}, 40, 16
     for seed in SEEDS:
         torch.manual_seed(seed)
@@ -150,9 +151,11 @@ def latent_absorbed() -> Measurement:
 
 
 def latent_cache() -> Measurement:
-    """The 93.3 % rebuilt: DeepSeek-V2 against DeepSeek 67B in numbers, then with 6 bits against 16; and against its own heads."""
+    """The 93.3 % rebuilt: DeepSeek-V2 against DeepSeek 67B in numbers, then with 6 bits; and against its own heads."""
     old, new = PUBLISHED["DeepSeek 67B"], PUBLISHED["DeepSeek-V2"]
     own_heads = 2 * new.n_heads * new.d_head * new.n_layers
-    values = {"old_numbers": old.numbers(), "new_numbers": new.numbers(), "cut_numbers": 1 - new.numbers() / old.numbers(),
+    values = {"old_numbers": old.numbers(), "new_numbers": new.numbers(),
+              "cut_numbers": 1 - new.numbers() / old.numbers(),
               "cut_bytes": 1 - new.cache_bytes(bits=6) / old.cache_bytes(), "cut_own": 1 - new.numbers() / own_heads}
-    return Measurement(values, holds=abs(values["cut_bytes"] - 0.933) < 5e-4 and abs(values["cut_numbers"] - 0.822) < 5e-4)
+    rebuilt = abs(values["cut_bytes"] - 0.933) < 5e-4 and abs(values["cut_numbers"] - 0.822) < 5e-4
+    return Measurement(values, holds=rebuilt)

@@ -1,4 +1,4 @@
-"""Checks of chapter 2 on direction: tied scores, cycles, word order, and a trained head that has to look to one side."""
+"""Checks of chapter 2 on direction: tied scores, cycles, word order, and a head that has to look to one side."""
 
 import math
 

@@ -108,7 +108,7 @@ def cache_bars(kib: Mapping[str, float]) -> Figure:
     figure, axes = new_figure(0.4 * len(kib) + 0.8)
     for y, size in enumerate(kib.values()):
         axes.barh(y, size, 0.6, left=0, color=STREAM, alpha=0.75)
-        axes.text(size * 1.1, y, f"{size:,.0f}" if size >= 100 else f"{size:.1f}", va="center")
+        axes.text(size * 1.1, y, f"{size:.0f}" if size >= 100 else f"{size:.1f}", va="center")
     axes.set_xscale("log")
     axes.set(xlim=(20, 12000), ylim=(len(kib) - 0.5, -0.5), xlabel="KiB per token, 16 bits a number")
     axes.set_xticks([100, 1000, 10000], ["100", "1000", "10000"])
@@ -126,7 +126,8 @@ def cut_in_steps(shares: Mapping[str, float]) -> Figure:
         axes.barh(y, share, 0.6, color=STREAM, alpha=0.8)
         axes.text(share + 0.015, y, f"{share:.1%}", va="center")
     axes.set_yticks(range(len(shares)), list(shares))
-    axes.set(xlim=(0, 1.2), xticks=[0, 0.5, 1], ylim=(len(shares) - 0.5, -0.5), xlabel="bytes per token, DeepSeek 67B = 1")
+    axes.set(xlim=(0, 1.2), xticks=[0, 0.5, 1], ylim=(len(shares) - 0.5, -0.5),
+             xlabel="bytes per token, DeepSeek 67B = 1")
     axes.tick_params(axis="y", length=0)
     axes.spines["left"].set_visible(False)
     return figure

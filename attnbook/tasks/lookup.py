@@ -1,8 +1,8 @@
-"""Names and digits: a list pairs names with digits, and one attention head is asked for the digit of a name (chapter 2).
+"""Names and digits: a list pairs names with digits, and one head is asked for the digit of a name (chapter 2).
 
 A token holds both parts, [name | digit], one-hot; the query sees the name only. Which name stands with which digit
 changes from list to list, so the digit has to be read, it cannot be learned. The head has the widths d_k (queries and
-keys) and d_v (values) and an output matrix. 8 names, 8 digits, 6 pairs a list; Adam 1e-2, 400 steps of 16 lists.
+keys) and d_v (values) and an output matrix. 8 names, 8 digits, 6 pairs a list; Adam 1e-2, 300 steps of 16 lists.
 All seeds train side by side, each with its own generator, weights and lists.
 """
 
@@ -16,7 +16,7 @@ from attnbook.attention import attention
 from attnbook.softmax import softmax
 from attnbook.training import fit
 
-NAMES, DIGITS, PAIRS, BATCH, STEPS, LR = 8, 8, 6, 16, 400, 1e-2
+NAMES, DIGITS, PAIRS, BATCH, STEPS, LR = 8, 8, 6, 16, 300, 1e-2
 
 
 def lookup_accuracy(

@@ -107,7 +107,8 @@ def _sharing(heads, n_kv):
     feet = "".join(f"M{x - wide / 2:.1f} 110h{wide:.1f}" for x in below) if n_kv else "M130 110h80"
     return (_svg.text(6, 20, f"{heads} query heads", f"{heads} 个查询头")
             + _svg.tag("path", d=lines, stroke=_svg.STREAM, stroke_width=0.8, fill="none")
-            + _svg.tag("path", d=dots, stroke=_svg.QUERY, stroke_width=round(min(9, 250 / heads), 2), stroke_linecap="round")
+            + _svg.tag("path", d=dots, stroke=_svg.QUERY, stroke_width=round(min(9, 250 / heads), 2),
+                       stroke_linecap="round")
             + _svg.tag("path", d=feet, stroke=_svg.KEY if n_kv else _svg.WARN, stroke_width=11, fill="none")
             + _svg.text(6, 140, f"{n_kv} of keys and values" if n_kv else "one latent for all",
                         f"{n_kv} 个键值头" if n_kv else "共用一个潜在向量"))

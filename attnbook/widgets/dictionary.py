@@ -68,7 +68,8 @@ class DictionaryLab(Lab):
     def caption(self):
         _, weights, output = self._now()
         best = weights.index(max(weights)) + 1
-        w, n, at = _svg.fix(max(weights)), _svg.fix(effective(weights), 1), f"({_svg.fix(output[0])}, {_svg.fix(output[1])})"
+        w, n = _svg.fix(max(weights)), _svg.fix(effective(weights), 1)
+        at = f"({_svg.fix(output[0])}, {_svg.fix(output[1])})"
         t = _svg.fmt(10**self.heat)
         kind = ("hard choice", "硬选择") if self.hard else (f"temperature {t}", f"温度 {t}")
         return (
@@ -84,7 +85,7 @@ def _place(p):
 
 
 def _plane(en, zh):
-    return (_svg.tag("path", d="M14 165H326M170 9V321", stroke=_svg.LINE) + _svg.text(6, 14, en, zh))
+    return _svg.tag("path", d="M14 165H326M170 9V321", stroke=_svg.LINE) + _svg.text(6, 14, en, zh)
 
 
 def _match(query, keys, weights):

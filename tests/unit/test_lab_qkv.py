@@ -69,8 +69,8 @@ def test_the_quoted_cut():
     assert "82.2 % below DeepSeek 67B" in CacheLab().caption()[0]
 
 
-@pytest.mark.parametrize("cls, wrong", [(CacheLab, {"model": "mine"}), (CacheLab, {"bits": 5}), (CacheLab, {"layers": 0}),
-                                        (DictionaryLab, {"heat": 2.0}), (DictionaryLab, {"query": [4.0, 0.0]})])
+@pytest.mark.parametrize("cls, wrong", [(CacheLab, {"model": "mine"}), (CacheLab, {"bits": 5}),
+                                        (CacheLab, {"layers": 0}), (DictionaryLab, {"heat": 2.0}), (DictionaryLab, {"query": [4.0, 0.0]})])
 def test_states_out_of_range_are_refused(cls, wrong):
     with pytest.raises(traitlets.TraitError):
         cls(**wrong)

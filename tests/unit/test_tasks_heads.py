@@ -1,4 +1,4 @@
-"""The two small tasks of chapter 2: their data, and that a run is repeatable. What they show is measured in the claims."""
+"""The two small tasks of chapter 2: their data, and that runs repeat. What they show is measured in the claims."""
 
 import pytest
 import torch

@@ -54,8 +54,10 @@ def _counted(factor=2, heads=lambda n_heads, n_kv: n_kv, layers=True, tokens=Tru
 LATENT = ("latent",)
 MISTAKES = (
     Mistake("only one of keys and values was counted", _counted(factor=1), "A token leaves a key and a value behind."),
-    Mistake("the queries were counted too", _counted(factor=3), "A past query is never used again, so nobody keeps it."),
-    Mistake("numbers in place of bytes", _counted(size=lambda bits: 1), "The answer is in bytes, and a byte has 8 bits."),
+    Mistake("the queries were counted too", _counted(factor=3),
+            "A past query is never used again, so nobody keeps it."),
+    Mistake("numbers in place of bytes", _counted(size=lambda bits: 1),
+            "The answer is in bytes, and a byte has 8 bits."),
     Mistake("bits in place of bytes", _counted(size=lambda bits: bits), "A byte has 8 bits."),
     Mistake("the layers were forgotten", _counted(layers=False), "Every layer caches keys and values of its own."),
     Mistake("the tokens were forgotten", _counted(tokens=False), "That is the cache of one token."),

@@ -52,7 +52,8 @@ def cases(generator):
         Case("batch", batched, draw(2)),
         Case("mask", f"{batched}, mask (3, 5)", (*draw(2), _mask(generator))),
         Case("size", f"{batched}, scores in the thousands", (far, level, v)),
-        Case("hidden", f"{batched}, mask (3, 5), visible scores below -1000, hidden ones above 1000", (far, turned, v, same)),
+        Case("hidden", f"{batched}, mask (3, 5), visible scores below -1000, hidden ones above 1000",
+             (far, turned, v, same)),
     ]
 
 
@@ -78,9 +79,9 @@ MISTAKES = (
             "The standard deviation of a dot product grows like the root of the width, not like the width.", FIRST),
     Mistake("multiplied by the root of d_k", _attend(scale=lambda q, k: 1 / math.sqrt(q.shape[-1])),
             "The scaling should make the scores smaller; here they became larger.", FIRST),
-    Mistake("the root of the wrong size", (_attend(scale=lambda q, k: math.sqrt(k.shape[-2])),
-                                          _attend(scale=lambda q, k: math.sqrt(q.shape[-2])),
-                                          lambda q, k, v, m=None: _attend(scale=lambda *_: v.shape[-1] ** 0.5)(q, k, v)),
+    Mistake("the root of the wrong size", (
+        _attend(scale=lambda q, k: math.sqrt(k.shape[-2])), _attend(scale=lambda q, k: math.sqrt(q.shape[-2])),
+        lambda q, k, v, m=None: _attend(scale=lambda *_: v.shape[-1] ** 0.5)(q, k, v)),
             "A number of tokens, or the width of a value, stands under the root. It is the width of a key.", FIRST),
     Mistake("softmax over the queries", _attend(axis=-2),
             "Each query shares out 1 among the keys: the sum runs along the last axis.", FIRST),

@@ -47,7 +47,8 @@ def cases(generator):
         return int(torch.randint(1, high, (), generator=generator))
 
     return [
-        Case("sum", "a map (8, 8), all may read all; two of its rows sum to 1.1 and 0.9", (_sums(soft(), generator), False)),
+        Case("sum", "a map (8, 8), all may read all; two of its rows sum to 1.1 and 0.9",
+             (_sums(soft(), generator), False)),
         Case("causal", "a map (8, 8) out of a causal softmax", (_one_even_row(soft(True)), True)),
         Case("sign", "a map (8, 8) with a negative weight in a row that sums to 1", (below_zero(soft(), at()), False)),
         Case("future", "a causal map (8, 8) in which one query reads the last key, rows sum to 1",
