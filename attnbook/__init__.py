@@ -10,8 +10,8 @@ from importlib import import_module
 __version__ = "0.1.0"
 
 _MODULES = (
-    "attention", "claims", "exercises", "figures", "recurrent", "softmax",
-    "tasks", "training", "widgets",
+    "attention", "caches", "claims", "exercises", "figures", "projections", "recurrent",
+    "softmax", "tasks", "training", "widgets",
 )
 
 __all__ = list(_MODULES)

@@ -50,3 +50,19 @@ def entropy(p: Float[Tensor, "..."], axis: int = -1) -> Float[Tensor, "..."]:
         raise ValueError(f"p has a negative entry ({p.min().item():.3g}); expected weights of at least 0")
     safe = p.masked_fill(p == 0, 1.0)  # ln 0 would send NaN backwards; 1 ln 1 = 0 as well
     return 0.0 - (safe * safe.log()).sum(axis)
+
+
+def hard_attention(x: Float[Tensor, "..."], axis: int = -1, straight_through: bool = False) -> Float[Tensor, "..."]:
+    """One-hot weights: 1 for the largest score along an axis (the first of equals), 0 for the others.
+
+    The limit of softmax as the temperature goes to 0, usable as `normalise=` in attention. Its gradient is zero;
+    with straight_through=True the backward pass uses the gradient of softmax instead.
+    A row with no candidate (-inf throughout) gives zeros.
+    Source of the estimator: Bengio, Leonard and Courville 2013.
+    """
+    weights = softmax(x, axis)
+    chosen = torch.zeros_like(weights)
+    if x.shape[axis]:
+        chosen.scatter_(axis, x.detach().argmax(axis, keepdim=True), 1.0)
+    one_hot = chosen.masked_fill(x.detach() == -torch.inf, 0.0)
+    return one_hot + weights - weights.detach() if straight_through else one_hot
