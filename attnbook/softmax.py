@@ -50,3 +50,13 @@ def entropy(p: Float[Tensor, "..."], axis: int = -1) -> Float[Tensor, "..."]:
         raise ValueError(f"p has a negative entry ({p.min().item():.3g}); expected weights of at least 0")
     safe = p.masked_fill(p == 0, 1.0)  # ln 0 would send NaN backwards; 1 ln 1 = 0 as well
     return 0.0 - (safe * safe.log()).sum(axis)
+
+
+def softmax_jacobian(x: Float[Tensor, "... n"], temperature: float = 1.0) -> Float[Tensor, "... n n"]:
+    """How each weight moves when each score is nudged: J[i, j] = p_i (delta_ij - p_j) / T, with p = softmax(x / T).
+
+    x: scores, (..., n). Output: (..., n, n), symmetric, rows sum to 0, largest singular value at most 1 / (2 T).
+    Raises as softmax does.
+    """
+    p = softmax(x, temperature=temperature)
+    return (torch.diag_embed(p) - p[..., :, None] * p[..., None, :]) / temperature
