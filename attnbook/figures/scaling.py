@@ -82,8 +82,8 @@ def loss_bands(runs: Mapping[str, Sequence[Sequence[float]]], guess: float, wind
         axes.fill_between(steps, curves.min(0), curves.max(0), color=colour, alpha=0.16, lw=0)
         axes.plot(steps, curves.mean(0), color=colour, ls=dash, label=name)
     axes.axhline(guess, color=INK, lw=0.8, ls=(0, (2, 2)), alpha=0.6)
-    axes.annotate("guessing", (0.01, guess), xycoords=("axes fraction", "data"), xytext=(0, -11),
-                  textcoords="offset points", alpha=0.8)
+    axes.annotate("guessing", (0.99, guess), xycoords=("axes fraction", "data"), xytext=(0, 4),
+                  textcoords="offset points", ha="right", alpha=0.8)
     axes.set(xlabel="training step", ylabel="loss in nats", ylim=(0, guess + 1.2))
     axes.legend(loc="lower left")
     return figure

@@ -11,6 +11,7 @@ _HOMES = {
     "Lab": "_lab",
     "Quiz": "quiz",
     "RelayLab": "relay",
+    "ScaleLab": "scale",
 }
 
 __all__ = sorted(_HOMES)
