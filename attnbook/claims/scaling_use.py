@@ -60,7 +60,7 @@ def score_range() -> Measurement:
     """Scores within +-5 are normal at the start; a trained head that is right uses more, and must with many keys."""
     run = _trained(128, 3e-3, "none", "sqrt", "d", "learned", "start")["sqrt"]
     values = {"beyond": math.erfc(5 / math.sqrt(2)), "lead": math.log(99 * 1023), "keys": 1024,
-              "largest_before": run.before.largest, "largest_after": run.after.largest, "accuracy": run.accuracy[0]}
+              "largest_before": run.before[0].largest, "largest_after": run.after[0].largest, "accuracy": run.accuracy[0]}
     return Measurement(values, holds=values["largest_after"] > 10 and values["accuracy"] > 0.98 and values["lead"] > 10)
 
 

@@ -39,15 +39,16 @@ class LookupRun:
     accuracy: on 1000 fresh episodes, a number a seed; chance is about 0.04. loss: [seed][step], before each step.
     steps: until the running mean of the loss is below 1 nat, else the budget.
     gradient: largest norm met, a number a seed.
-    before, after: statistics of the scores of the first seed. factor: at the end, a number a seed.
+    before, after: statistics of the scores of fresh episodes before and after training, one a seed.
+    factor: at the end, a number a seed.
     """
 
     accuracy: list[float]
     loss: list[list[float]]
     steps: list[int]
     gradient: list[float]
-    before: ScoreStatistics
-    after: ScoreStatistics
+    before: list[ScoreStatistics]
+    after: list[ScoreStatistics]
     factor: list[float]
 
 
@@ -82,8 +83,8 @@ def train_lookup(kinds: Sequence[str] = ("none", "sqrt", "d", "learned"), d_k: i
         _, right, after = _losses(heads, *test)
     curves, peaks = torch.stack(losses).detach(), torch.stack(norms)  # (steps, kinds, seeds)
     return {kind: LookupRun(right[i].tolist(), curves[:, i].T.tolist(), _steps_to(SOLVED, curves[:, i]),
-                            peaks[:, i].amax(0).tolist(), score_statistics(before[i, 0]), score_statistics(after[i, 0]),
-                            heads.factor()[i].flatten().tolist())
+                            peaks[:, i].amax(0).tolist(), [score_statistics(s) for s in before[i]],
+                            [score_statistics(s) for s in after[i]], heads.factor()[i].flatten().tolist())
             for i, kind in enumerate(kinds)}
 
 

@@ -15,7 +15,7 @@ from attnbook.widgets import ScaleLab, scale
 
 
 def drawn(lab):
-    return [ET.fromstring(text) for text in re.findall(r"<svg.*?</svg>", lab.picture("x"), re.DOTALL)]
+    return [ET.fromstring(text.replace(' xmlns="http://www.w3.org/2000/svg"', "")) for text in re.findall(r"<svg.*?</svg>", lab.picture("x"), re.DOTALL)]
 
 
 def test_the_generator_is_mulberry32():
