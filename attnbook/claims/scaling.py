@@ -41,7 +41,7 @@ def variance_assumptions() -> Measurement:
     cases = {"independent": (q, k), "same": (q, q), "aligned": (q, mixed), "shifted": (q + 0.5, k + 0.5),
              "one_number": tuple(one_number), "signs": (signs, normal(2, PAIRS, d).sign())}
     dots = {name: (a * b).sum(-1) for name, (a, b) in cases.items()}
-    values = {f"mean_{name}": x.mean().item() for name, x in dots.items()}
+    values = {f"mean_{name}": round(x.mean().item(), 1) + 0.0 for name, x in dots.items()}
     values |= {f"var_{name}": x.var().item() for name, x in dots.items()} | {"d": d}
     expected = {"independent": d, "same": 2 * d, "aligned": 1.09 * d, "shifted": 1.5 * d, "one_number": d * d, "signs": d}
     right = all(abs(values[f"var_{name}"] / var - 1) < 0.1 for name, var in expected.items())

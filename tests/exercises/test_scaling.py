@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch.nn import functional
 
-from attnbook.exercises import scaling
+from attnbook.exercises import questions, scaling
 from attnbook.scaling import SelfAttention, qk_norm
 
 DRAWS = 20
@@ -262,3 +262,33 @@ def test_exceptions_and_wrong_signatures_get_one_message(name):
     assert "raised ValueError: bad" in said(name, broken)
     assert f"expected {name}(" in said(name, lambda: 1)
     assert "needs the function itself" in said(name, 3)
+
+
+# -- the questions ------------------------------------------------------------------------
+
+ASKED = {name: question for name, question in questions().items() if name.startswith("ch3-")}
+
+
+def test_the_chapter_asks_enough_of_each_kind():
+    kinds = [question["kind"] for question in ASKED.values()]
+    assert len(kinds) >= 6 and set(kinds) == {"choice", "number", "order"}
+
+
+@pytest.mark.parametrize("name, answer", [("ch3-which-d", (512 / 8) ** 0.5), ("ch3-std", 2 * 2 * 256**0.5)])
+def test_numbers_are_right(name, answer):
+    assert ASKED[name]["answer"] == answer
+
+
+def test_the_largest_of_many_scores():
+    """ch3-bounded: about 3.2 among 1000, and 4.4 among 100 000."""
+    generator = torch.Generator().manual_seed(0)
+    assert torch.randn(2000, 1000, generator=generator).amax(-1).mean().item() == pytest.approx(3.24, abs=0.05)
+    assert torch.randn(50, 100_000, generator=generator).amax(-1).mean().item() == pytest.approx(4.39, abs=0.1)
+
+
+@pytest.mark.parametrize("name", [name for name, question in ASKED.items() if question["kind"] == "choice"])
+def test_each_answer_has_its_own_feedback(name):
+    for language in ("en", "zh"):
+        feedback = [option["why"][language] for option in ASKED[name]["options"]]
+        assert len(set(feedback)) == len(feedback)
+        assert sum(option["right"] for option in ASKED[name]["options"]) == 1
