@@ -2,7 +2,7 @@
 
 from importlib import import_module
 
-_MODULES = ("coreference", "lookup", "recall")
+_MODULES = ("coreference", "noisy_lookup", "recall")
 
 __all__ = list(_MODULES)
 
