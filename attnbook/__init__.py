@@ -10,7 +10,8 @@ from importlib import import_module
 __version__ = "0.1.0"
 
 _MODULES = (
-    "attention", "caches", "claims", "exercises", "figures", "projections", "recurrent",
+    "attention", "caches", "claims", "diagnosis", "exercises", "figures", "projections", "recurrent", "saturation",
+    "scaling",
     "softmax", "tasks", "training", "widgets",
 )
 

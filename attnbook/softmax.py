@@ -66,3 +66,11 @@ def hard_attention(x: Float[Tensor, "..."], axis: int = -1, straight_through: bo
         chosen.scatter_(axis, x.detach().argmax(axis, keepdim=True), 1.0)
     one_hot = chosen.masked_fill(x.detach() == -torch.inf, 0.0)
     return one_hot + weights - weights.detach() if straight_through else one_hot
+def softmax_jacobian(x: Float[Tensor, "... n"], temperature: float = 1.0) -> Float[Tensor, "... n n"]:
+    """How each weight moves when each score is nudged: J[i, j] = p_i (delta_ij - p_j) / T, with p = softmax(x / T).
+
+    x: scores, (..., n). Output: (..., n, n), symmetric, rows sum to 0, largest singular value at most 1 / (2 T).
+    Raises as softmax does.
+    """
+    p = softmax(x, temperature=temperature)
+    return (torch.diag_embed(p) - p[..., :, None] * p[..., None, :]) / temperature

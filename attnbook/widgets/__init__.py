@@ -13,6 +13,7 @@ _HOMES = {
     "Lab": "_lab",
     "Quiz": "quiz",
     "RelayLab": "relay",
+    "ScaleLab": "scale",
 }
 
 __all__ = sorted(_HOMES)

@@ -10,7 +10,7 @@ import pytest
 import torch
 from solutions_routing import STARTERS
 
-CHAPTERS = {"01_routing.ipynb": "attnbook.exercises.routing"}
+CHAPTERS = {"01_routing.ipynb": "attnbook.exercises.routing", "03_scaling.ipynb": "attnbook.exercises.scaling"}
 FOLDER = Path(__file__).parents[2] / "chapters"
 
 
