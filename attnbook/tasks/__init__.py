@@ -2,7 +2,7 @@
 
 from importlib import import_module
 
-_MODULES = ("coreference", "recall")
+_MODULES = ("characters", "coreference", "pointing", "recall")
 
 __all__ = list(_MODULES)
 
