@@ -24,7 +24,7 @@ def rnn_step(h, x, w_ih, w_hh, b):
 
 
 def lstm_step(h, c, x, w_ih, w_hh, b_ih, b_hh):
-    """Gates input, forget, cell, output: c_t = f c_{t-1} + i g and h_t = o tanh(c_t). Hochreiter and Schmidhuber 1997."""
+    """Gates i, f, g, o: c_t = f c_{t-1} + i g and h_t = o tanh(c_t). Hochreiter and Schmidhuber 1997."""
     i, f, g, o = (x @ w_ih.mT + b_ih + h @ w_hh.mT + b_hh).chunk(4, -1)
     c = f.sigmoid() * c + i.sigmoid() * g.tanh()
     return o.sigmoid() * c.tanh(), c

@@ -32,6 +32,7 @@ def fit(
     lr: float = 1e-3,
     seed: int = 0,
     warm_up: int = 0,
+    weight_decay: float = 0.0,
     clip: float | Callable[[list[Tensor]], None] | None = None,
     stop: Callable[[History], bool] | None = None,
     progress: bool | None = None,
@@ -40,6 +41,7 @@ def fit(
 
     loss: draws its batch from the generator (seeded with `seed`) and returns a number to minimise.
     warm_up: steps over which the learning rate rises linearly to lr.
+    weight_decay: each step also shrinks every parameter by lr * weight_decay of itself (AdamW; 0 is plain Adam).
     clip: largest norm of all gradients together, or a function that clips the gradients of the parameters in place.
     stop: asked after each step; True ends the training early.
     progress: True shows one counting line on stderr, False shows nothing; None shows it in a terminal only,
@@ -52,7 +54,7 @@ def fit(
     if not lr > 0:
         raise ValueError(f"lr is {lr!r}; expected a positive number")
     parameters = list(parameters.parameters() if isinstance(parameters, nn.Module) else parameters)
-    optimiser = torch.optim.Adam(parameters, lr=lr)
+    optimiser = torch.optim.AdamW(parameters, lr=lr, weight_decay=weight_decay)
     generator = torch.Generator().manual_seed(seed)
     history = History()
     with _Counter(steps, progress) as show:

@@ -95,8 +95,11 @@ def config_of(edition: str, cache: str) -> dict:
 
 
 def source(page: str):
-    """Path of the page's source file."""
-    return next(path for suffix in (".ipynb", ".md") if (path := ROOT / f"{page}{suffix}").exists())
+    """Path of the page's source file. Raises FileNotFoundError if there is none."""
+    for path in (ROOT / f"{page}.ipynb", ROOT / f"{page}.md"):
+        if path.exists():
+            return path
+    raise FileNotFoundError(f"_toc.yml names {page}; expected {page}.ipynb or {page}.md")
 
 
 def markdown(page: str) -> str:

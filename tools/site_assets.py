@@ -71,6 +71,7 @@ def front_page(pages: dict[str, list[str]]) -> None:
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>The Atom of Intelligence</title>
+<link rel="icon" href="en/_static/favicon.svg">
 <script>location.replace(({choose}) + "/index.html");</script>
 </head>
 <body>

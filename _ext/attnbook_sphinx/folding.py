@@ -39,6 +39,9 @@ class Fold(SphinxPostTransform):
         for node in list(self.document.findall(_is_dropdown)):
             title, body = _title_and_body(node)
             node.replace_self(_folded(node, _kind(node), title, body))
+        for node in list(self.document.findall(nodes.container)):
+            for child in node.children:
+                child.parent = node  # MyST-NB sets the children of a hidden cell without their parent
         for node in list(self.document.findall(HideCodeCellNode)):
             node.replace_self(_folded(node, ["hide"], [nodes.Text(node["prompt_show"])], node.children))
 

@@ -7,7 +7,7 @@ import re
 from typing import NamedTuple
 
 NUMBER = re.compile(r"[-\u2212]?\d+(?:[.,]\d+)*")
-WORD = re.compile(r"[^\W\d_]{2,}")
+WORD = re.compile(r"[A-Za-z\u00c0-\u024f]{2,}")
 TEX = re.compile(r"\$[^$]*\$")
 TOKEN = re.compile(r"\\[A-Za-z]+|\\.|[^\s]")
 SYMBOLS = {

@@ -58,9 +58,9 @@ def _on_read(app, docname, source):
 def _on_finish(app, exception):
     """Strip the copies of the sources beside the pages."""
     for file in Path(app.outdir, "_sources").rglob("*"):
-        if file.suffix in (".ipynb", ".md", ".txt"):
+        if {".ipynb", ".md"} & set(file.suffixes):
             text = file.read_text("utf-8")
-            file.write_text(strip_notebook(text) if file.suffix == ".ipynb" else strip_text(text), "utf-8")
+            file.write_text(strip_notebook(text) if ".ipynb" in file.suffixes else strip_text(text), "utf-8")
 
 
 def take_over(app, config):

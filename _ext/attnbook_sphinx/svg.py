@@ -6,6 +6,7 @@ import xml.etree.ElementTree as ET
 from attnbook_sphinx import labels
 
 SVG, XLINK = "http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"
+TEXT, TSPAN = f"{{{SVG}}}text", f"{{{SVG}}}tspan"
 PALETTE = {
     "#0072b2": "query", "#d55e00": "key", "#009e73": "value", "#8e4585": "weights", "#5b7083": "stream", "#b8860b": "warn",
 }
@@ -34,8 +35,7 @@ def inline(text: str, *, prefix: str, alt: str, words: dict[str, str] | None = N
     _set_labels(root, words)
     _recolour(root)
     _prefix_ids(root, prefix)
-    for node in root.iter():
-        node.tail = None if (node.tail or "").isspace() else node.tail
+    _squeeze_tree(root)
     return ET.tostring(root, encoding="unicode")
 
 
@@ -56,16 +56,28 @@ def _texts(root):
         for child in parent:
             if child.tag is ET.Comment:
                 comment = _squeeze(child.text)
-            elif child.tag == f"{{{SVG}}}text" and _squeeze(child.text):
+            elif child.tag == TEXT and _squeeze(child.text):
                 pairs.append((child, _squeeze(child.text)))
             elif comment is not None and child.tag == f"{{{SVG}}}g":
-                pairs += [(text, comment) for text in child.findall(f"{{{SVG}}}text")]
+                pairs += [(text, comment) for text in child.findall(TEXT)]
                 comment = None
     return pairs
 
 
 def _squeeze(text):
     return " ".join((text or "").split())
+
+
+def _squeeze_tree(node):
+    """Drop comments and the space between elements."""
+    for child in list(node):
+        if child.tag is ET.Comment:
+            node.remove(child)
+        else:
+            _squeeze_tree(child)
+            child.tail = None
+    if node.tag not in (TEXT, TSPAN):
+        node.text = None
 
 
 def _drop_preamble(root):
@@ -89,7 +101,7 @@ def _set_labels(root, words):
     legends = {text for node in root.iter() if node.get("id", "").startswith("legend") for text in node.iter()}
     for text, label in _texts(root):
         said = (labels.translate(label, words) if words is not None else label) or label
-        if text.find(f"{{{SVG}}}tspan") is None:
+        if text.find(TSPAN) is None:
             text.text = said
         else:
             _set_formula(text, said, translated=said != label, start=text in legends)
@@ -131,7 +143,7 @@ def _size(node):
 
 
 def _span(run, size, shift):
-    span = ET.Element(f"{{{SVG}}}tspan")
+    span = ET.Element(TSPAN)
     span.text = run.text
     style = ["font-style: italic"] * run.italic + [f"font-size: {SMALL * size:g}px"] * (run.level != 0)
     if style:
@@ -142,18 +154,19 @@ def _span(run, size, shift):
 
 
 def _recolour(node):
+    """Replace the palette, black, white and greys by the page's variables; words take the tone for words."""
     if node.get("id", "").startswith(FIXED):
         return
-    if "style" in node.attrib and node.get("role") != "img":
-        node.set("style", HEX.sub(_variable, node.get("style")))
+    words = node.tag in (TEXT, TSPAN) or node.find(TEXT) is not None
+    if "style" in node.attrib:
+        node.set("style", HEX.sub(lambda found: _variable(found[0].lower(), words), node.get("style")))
     for child in node:
         _recolour(child)
 
 
-def _variable(found):
-    colour = found[0].lower()
+def _variable(colour, words):
     if colour in PALETTE:
-        return f"var(--attn-{PALETTE[colour]})"
+        return f"var(--attn-{PALETTE[colour]}{'-ink' if words else ''})"
     channels = [int(colour[i:i + 2], 16) for i in (1, 3, 5)]
     if max(channels) - min(channels) > 8:
         return colour

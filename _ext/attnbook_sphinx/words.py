@@ -9,12 +9,21 @@ DOMAINS = ("sphinx", "booktheme")
 
 
 def load(app, name: str) -> dict[str, str] | None:
-    """The words of locale/<language>/<name>.yml, from English; None for a language that has no such file."""
+    """The words of locale/<language>/<name>.yml, from English; None for a language that has no such file.
+
+    A list in the file holds words that stay as they are.
+    """
     folders = [Path(app.srcdir, folder, app.config.language) for folder in app.config.locale_dirs]
     files = [folder / f"{name}.yml" for folder in folders if (folder / f"{name}.yml").exists()]
-    if not files:
-        return None
-    return {str(k): str(v) for file in files for k, v in (yaml.safe_load(file.read_text("utf-8")) or {}).items()}
+    return {k: v for file in files for k, v in read(file).items()} if files else None
+
+
+def read(file: Path) -> dict[str, str]:
+    """One file of words."""
+    words = {}
+    for key, value in (yaml.safe_load(file.read_text("utf-8")) or {}).items():
+        words |= {str(word): str(word) for word in value} if isinstance(value, list) else {str(key): str(value)}
+    return words
 
 
 def complete_the_interface(app):

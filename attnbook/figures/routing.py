@@ -3,6 +3,8 @@
 from collections.abc import Mapping, Sequence
 
 import numpy as np
+from matplotlib.collections import PolyCollection
+from matplotlib.colors import to_rgba
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyArrowPatch, Rectangle
 from matplotlib.ticker import FixedFormatter, FixedLocator, NullLocator
@@ -208,17 +210,20 @@ def row_bars(rows: Mapping[str, Sequence[float]], keys: Sequence[str], *, label:
 
 
 def _cells(axes, weights, mask):
-    """Rectangles, not an image: they stay sharp, follow the theme's colours and can be hatched."""
+    """Filled squares, not an image: they stay sharp, follow the theme's colours and can be hatched."""
     n_rows, n_columns = weights.shape
-    for i in range(n_rows):
-        for j in range(n_columns):
-            if mask is not None and not mask[i][j]:
-                axes.add_patch(Rectangle((j, i), 1, 1, fill=False, hatch="////", ec=INK, lw=0, alpha=0.35))
-                continue
-            axes.add_patch(Rectangle((j, i), 1, 1, fc=WEIGHTS, lw=0, alpha=float(np.clip(weights[i, j], 0, 1))))
+    seen = np.ones(weights.shape, dtype=bool) if mask is None else np.asarray(mask, dtype=bool)
+    shades = [to_rgba(WEIGHTS, weight) for weight in weights[seen].clip(0, 1)]
+    axes.add_collection(PolyCollection(_squares(seen), facecolors=shades, lw=0))
+    axes.add_collection(PolyCollection(_squares(~seen), facecolors="none", edgecolors=INK, hatch="////", lw=0, alpha=0.35))
     axes.set(xlim=(0, n_columns), ylim=(n_rows, 0))
     axes.hlines(range(n_rows + 1), 0, n_columns, color=INK, lw=0.4, alpha=0.2)
     axes.vlines(range(n_columns + 1), 0, n_rows, color=INK, lw=0.4, alpha=0.2)
+
+
+def _squares(chosen):
+    """The corners of each chosen cell, row by row."""
+    return [[(j, i), (j + 1, i), (j + 1, i + 1), (j, i + 1)] for i, j in np.argwhere(chosen)]
 
 
 def _words(axes, rows, columns):

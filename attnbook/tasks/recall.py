@@ -56,7 +56,7 @@ def recall_accuracy(kind: str, T: int, seeds: Sequence[int] = (0, 1, 2), steps: 
     fit(net, loss, steps=steps, lr=LR, clip=lambda _: net.clip(1.0), stop=lambda _: losses[-1].max() < SOLVED)
     with torch.no_grad():
         x, bits = _batches(T, 1000, generators)
-        return (net(x).argmax(-1) == bits).float().mean(-1).tolist()
+        return (net(x).argmax(-1) == bits).double().mean(-1).tolist()
 
 
 def _batches(T, size, generators):

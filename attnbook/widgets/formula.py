@@ -66,7 +66,7 @@ class FormulaLab(Lab):
             "The strip shows the scores of its query with each key, the scores divided by √dₖ = √2, the weights "
             "and the output.",
             f"词元 {i} 对词元 {best} 的权重：{w}；输出 {at}，落在三个值围成的三角形内。"
-            "右侧依次是它的查询与各个键的得分、除以 √dₖ = √2 之后的得分、权重和输出。",
+            "右侧依次是它的查询与各个键的分数、除以 √dₖ = √2 之后的分数、权重和输出。",
         )
 
     def _plane(self, output):
@@ -91,7 +91,7 @@ def _place(p):
 def _strip(row, scores, scaled, weights, output):
     """The four stages of one query, one above the other, a column for each key."""
     q, unit = f"q{SUBSCRIPTS[row]}", 22 / max(4.0, *map(abs, scores))
-    names = (("scores", "得分", f"{q} · k"), ("scaled", "缩放", f"{q} · k / √2"),
+    names = (("scores", "分数", f"{q} · k"), ("scaled", "缩放", f"{q} · k / √2"),
              ("weights", "权重", "softmax"), ("output", "输出", "Σ w v"))
     parts = [_svg.tag("rect", x=1, y=top, width=338, height=68, rx=5, fill="none", stroke=_svg.LINE)
              + _svg.text(10, top + 28, en, zh) + _svg.text(10, top + 48, formula, fill=_svg.MUTED)

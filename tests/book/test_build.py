@@ -20,17 +20,6 @@ def test_edit_in_the_package_changes_the_page(tiny):
         assert "answer 42" in tiny.page("index")
 
 
-@pytest.mark.parametrize("name", ["attnbook/__init__.py", "attnbook/words.yaml", "attnbook/widgets/lab.js",
-                                  "requirements.txt", "references.bib"])
-def test_cache_belongs_to_package_data_and_pins(tiny, name):
-    def key():
-        return tiny.run("-c", "import sys; sys.path.insert(0, 'tools'); import executed; print(executed.key())").stdout
-    tiny.write(name, "# one\n__version__ = \"9.9.9\"\n")
-    before = key()
-    tiny.write(name, "# two\n__version__ = \"9.9.9\"\n")
-    assert before and key() != before
-
-
 def test_edit_of_one_sentence_executes_nothing(tiny):
     with tiny.changed("index.ipynb", "A sentence.", "Another sentence."):
         done = tiny.build()
@@ -98,3 +87,14 @@ def test_notebooks_are_executed_in_place_and_the_same_twice(tiny):
     assert '"second 2\\n"' in first and "c1" in first
     assert tiny.run("tools/run_notebooks.py", "second.ipynb").returncode == 0
     assert path.read_text() == first
+
+
+@pytest.mark.parametrize("name", ["attnbook/__init__.py", "attnbook/words.yaml", "attnbook/widgets/lab.js",
+                                  "requirements.txt", "references.bib"])
+def test_cache_belongs_to_package_data_and_pins(tiny, name):
+    def key():
+        return tiny.run("-c", "import sys; sys.path.insert(0, 'tools'); import executed; print(executed.key())").stdout
+    tiny.write(name, "# one\n__version__ = \"9.9.9\"\n")
+    before = key()
+    tiny.write(name, "# two\n__version__ = \"9.9.9\"\n")
+    assert before and key() != before

@@ -59,7 +59,9 @@ def test_nothing_stored_belongs_to_one_machine(page):
 def test_most_cells_have_text_that_is_compared(page):
     cells = code_cells(page)
     compared = [cell for cell in cells if compared_text(cell).strip()]
-    assert len(compared) >= LEAST_COMPARED * len(cells), f"{len(compared)} of {len(cells)}: " + ", ".join(
+    # a page of a few cells may need half of them to load and to bind numbers
+    least = LEAST_COMPARED * len(cells) if len(cells) > 5 else 1
+    assert len(compared) >= least, f"{len(compared)} of {len(cells)}: " + ", ".join(
         cell.id for cell in cells if cell not in compared)
 
 

@@ -6,8 +6,7 @@ the list `problems`, and a test that leaves one there fails. A test that provoke
 fixture `problems`, looks at it and clears it.
 """
 
-import shutil
-
+import chromium
 import pytest
 from playwright.sync_api import sync_playwright
 
@@ -32,7 +31,7 @@ def site():
 @pytest.fixture(scope="session")
 def browser():
     """Headless Chromium: the system's if there is one, else the one Playwright installed."""
-    found = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    found = chromium.find()
     with sync_playwright() as play:
         running = play.chromium.launch(executable_path=found, args=FLAGS)
         yield running

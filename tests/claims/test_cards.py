@@ -56,7 +56,8 @@ def test_a_card_without_translation_shows_in_both_editions(one):
 def test_the_card_says_verdict_sentence_correction_and_references(measurements):
     page = html(claim("2.1.1-h"))
     for expected in ("Claim 2.1.1-h: holds under a condition", "说法 2.1.1-h：有条件成立",
-                     "Measured.", "实测：", "What is true.", "Hochreiter and Schmidhuber 1997", "https://arxiv.org/abs/1504.00941"):
+                     "Measured.", "实测：", "What is true.",
+                     "Hochreiter and Schmidhuber 1997", "https://arxiv.org/abs/1504.00941"):
         assert expected in page
     assert page.count("{") == page.count("}") == page[:page.index("</style>")].count("{")  # no field left unfilled
 

@@ -1,4 +1,4 @@
-"""Chapter 1: the starter of each exercise, as a reader meets it, and one solution. The notebook has the same in its cells."""
+"""Chapter 1: the starter of each exercise, as a reader meets it, and one solution; the notebook shows the same."""
 
 STARTERS = {}
 SOLUTIONS = {}

@@ -48,6 +48,12 @@ def test_a_warm_up_starts_with_small_steps():
     assert q.item() == pytest.approx(0.1, rel=1e-3)
 
 
+def test_weight_decay_shrinks_what_the_loss_does_not_hold():
+    p = nn.Parameter(torch.tensor([2.0]))
+    fit([p], lambda _: (p * 0).sum(), steps=1, lr=0.1, weight_decay=0.5)
+    assert p.item() == pytest.approx(2.0 * (1 - 0.1 * 0.5))
+
+
 def test_gradients_are_clipped_by_norm_or_by_a_function():
     seen = []
     p, loss = line(w=-100)

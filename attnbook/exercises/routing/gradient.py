@@ -1,8 +1,9 @@
 """Find the bug: the gradient of a recurrent network through time.
 
 gradient_first_state(states, grads, w_hh): states (..., T, d) are h_1..h_T of a network with
-h_t = tanh(x_t @ w_ih + h_(t-1) @ w_hh + b), so they are values after the tanh; grads (..., T, d) is how the loss depends
-on each state directly; w_hh (d, d). Returns the gradient of the loss with respect to h_0, (..., d), over all paths.
+h_t = tanh(x_t @ w_ih + h_(t-1) @ w_hh + b), so they are values after the tanh; grads (..., T, d) is how the loss
+depends on each state directly; w_hh (d, d). Returns the gradient of the loss with respect to h_0 over all
+paths, (..., d).
 """
 
 import torch
@@ -37,12 +38,16 @@ right = _back()
 # -- the inputs ------------------------------------------------------------------------------
 
 def cases(generator):
+    # A rotation and no saturated state: five steps must not shrink the gradient to where zero would pass for right.
+    w_hh = 1.2 * torch.linalg.qr(normal(generator, 4, 4))[0]
+
     def draw(*batch, steps, last_only=False, note=""):
-        states, grads = normal(generator, *batch, steps, 4).tanh(), normal(generator, *batch, steps, 4)
+        states = (normal(generator, *batch, steps, 4).clamp(-2, 2) / 2).tanh()
+        grads = normal(generator, *batch, steps, 4)
         if last_only:
             grads[..., :-1, :] = 0
         shape = f"({''.join(f'{n}, ' for n in batch)}{steps}, 4)"
-        return f"states and grads of shape {shape}{note}", (states, grads, normal(generator, 4, 4) * 0.6)
+        return f"states and grads of shape {shape}{note}", (states, grads, w_hh)
 
     return [
         Case("one step", *draw(steps=1)),

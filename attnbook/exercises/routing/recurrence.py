@@ -43,7 +43,7 @@ def cases(generator):
         Case("loop", *draw(steps=5)),
         Case("one step", *draw(steps=1)),
         Case("batch", *draw(2, steps=5)),
-        Case("batch", *draw(2, 3, steps=5)),
+        Case("batch", *draw(2, 6, steps=5)),
     ]
 
 

@@ -67,14 +67,6 @@ def _telling(generator, stage, n_layers):
 
 # -- the mistakes ----------------------------------------------------------------------------
 
-def _forgetful(mask, word, n_layers):
-    itself = torch.arange(len(mask)) == word
-    changed = itself
-    for _ in range(n_layers):
-        changed = (mask & changed).any(-1) | itself
-    return changed
-
-
 ONE, MORE = ("one layer",), ("layers",)
 
 MISTAKES = (
@@ -93,8 +85,6 @@ MISTAKES = (
     Mistake("nothing changes", lambda m, word, n: torch.zeros(len(m)), "The word itself changes at least.", ONE),
     Mistake("one layer only", lambda m, word, n: right(m, word, 1),
             "In the next layer the words that have changed are read in their turn.", MORE),
-    Mistake("what had changed in the layer before is lost", _forgetful,
-            "The residual stream keeps every change, not only that of the word itself.", MORE),
 )
 
 EXERCISE = Exercise(

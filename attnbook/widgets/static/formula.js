@@ -18,7 +18,7 @@ const to = ([x, y]) => [X0 + UNIT * x, Y0 - UNIT * y];
 const from = ([x, y]) => [(x - X0) / UNIT, (Y0 - y) / UNIT];
 const pair = ([x, y]) => `(${fix(x)}, ${fix(y)})`;
 
-const stageWords = () => ({ scores: tr("scores", "得分"), scaled: tr("scaled", "缩放"), weights: tr("weights", "权重"), output: tr("output", "输出") });
+const stageWords = () => ({ scores: tr("scores", "分数"), scaled: tr("scaled", "缩放"), weights: tr("weights", "权重"), output: tr("output", "输出") });
 
 // The formula in words of HTML; one part of it is lit.
 function formula() {
@@ -106,9 +106,9 @@ function sentence(model, { scores, scaled, weights, output }) {
   const row = model.get("row"), w = weights[row], j = w.indexOf(Math.max(...w)), i = row + 1, n = j + 1;
   const score = fix(scores[row][j]), less = fix(scaled[row][j]), weight = fix(w[j]);
   const stage = {
-    scores: tr(`The score is the dot product q${SUB[row]} · k${SUB[j]} = ${score}, the largest of the three.`, `得分就是点积 q${SUB[row]} · k${SUB[j]} = ${score}，三者中最大。`),
-    scaled: tr(`Divided by √dₖ = √2, the score ${score} becomes ${less}.`, `除以 √dₖ = √2，得分 ${score} 变为 ${less}。`),
-    weights: tr(`Softmax makes the three scaled scores positive weights with the sum 1.`, `softmax 把三个缩放后的得分变成和为 1 的正权重。`),
+    scores: tr(`The score is the dot product q${SUB[row]} · k${SUB[j]} = ${score}, the largest of the three.`, `分数就是点积 q${SUB[row]} · k${SUB[j]} = ${score}，三者中最大。`),
+    scaled: tr(`Divided by √dₖ = √2, the score ${score} becomes ${less}.`, `除以 √dₖ = √2，分数 ${score} 变为 ${less}。`),
+    weights: tr(`Softmax makes the three scaled scores positive weights with the sum 1.`, `softmax 把三个缩放后的分数变成和为 1 的正权重。`),
     output: tr(`The output mixes the three values by these weights, so it stays inside their triangle.`, `输出按这些权重混合三个值，所以总在它们的三角形之内。`),
   }[model.get("stage")];
   return tr(`Weight of token ${i} on token ${n}: ${weight}; output ${pair(output[row])}. `, `词元 ${i} 对词元 ${n} 的权重：${weight}；输出 ${pair(output[row])}。`) + stage;

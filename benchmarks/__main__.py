@@ -1,0 +1,26 @@
+"""Run the benchmarks: python -m benchmarks. Ends with 1 if a budget is not met."""
+
+import sys
+
+import torch
+
+from benchmarks import attention, start, training
+
+
+def main() -> int:
+    torch.set_num_threads(1)
+    parts = {
+        "attention against torch's math kernel (budget 1.1 times the time, 1.25 times the memory)": attention.run,
+        "import attnbook (budget 0.2 s)": start.run,
+        "one training, one thread (budget 6 s)": training.run,
+    }
+    good = True
+    for title, run in parts.items():
+        print(f"\n{title}")
+        good &= run()
+    print("\nwithin the budgets" if good else "\nNOT within the budgets")
+    return 0 if good else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
