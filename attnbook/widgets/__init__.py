@@ -11,6 +11,7 @@ _HOMES = {
     "Lab": "_lab",
     "Quiz": "quiz",
     "RelayLab": "relay",
+    "SoftmaxLab": "softmax",
 }
 
 __all__ = sorted(_HOMES)
