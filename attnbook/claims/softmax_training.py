@@ -46,10 +46,13 @@ def key(T: float) -> str:
 
 def _written(seed):
     model, _ = characters.train_characters(seed)
-    generator, measured = torch.Generator().manual_seed(seed), {}
-    for T in TEMPERATURES:
-        texts = characters.write(model, partial(sample, temperature=T, generator=generator), ["\n"] * TEXTS)
-        measured |= {f"{name}_{key(T)}": value for name, value in characters.describe(model, texts).items()}
+    each = torch.tensor(TEMPERATURES).repeat_interleave(TEXTS)[:, None]  # all temperatures side by side
+    generator = torch.Generator().manual_seed(seed)
+    texts = characters.write(model, lambda logits: sample(logits / each, generator=generator), ["\n"] * len(each))
+    measured = {}
+    for i, T in enumerate(TEMPERATURES):
+        described = characters.describe(model, texts[i * TEXTS:(i + 1) * TEXTS])
+        measured |= {f"{name}_{key(T)}": value for name, value in described.items()}
     held_out = characters.windows(characters.parts()[1])[:TEXTS]
     return measured | {f"{name}_book": value for name, value in characters.describe(model, held_out).items()}
 

@@ -23,7 +23,7 @@ from attnbook.training import History, fit
 
 WIDTH, RECENT = 64, 4  # width of the stream; characters that a place starts from
 SLOPES = (1.0, 1 / 4, 1 / 16, 1 / 64)  # one a head: how fast its scores fall with distance
-WINDOW, BATCH, STEPS, LR = 64, 16, 450, 6e-3
+WINDOW, BATCH, STEPS, LR = 64, 16, 400, 6e-3
 HELD_OUT = "CHAPTER XII."
 
 

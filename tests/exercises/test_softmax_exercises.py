@@ -12,7 +12,7 @@ from torch import nn
 from torch.nn.functional import cross_entropy
 
 from attnbook import softmax as part
-from attnbook.exercises import _report, softmax
+from attnbook.exercises import _report, questions, softmax
 from attnbook.exercises._exercise import fresh_generator
 
 DRAWS = 12
@@ -411,3 +411,11 @@ def test_the_value_error_of_a_right_signature_is_told():
         raise ValueError("bad")
 
     assert "raised ValueError: bad" in _report.message(softmax.invariance.EXERCISE, fails)
+
+
+def test_the_numbers_of_the_questions_are_right():
+    known = questions()
+    p = part.softmax(torch.tensor([0.8, 0.2], dtype=torch.float64).log(), temperature=2.0)
+    assert known["ch4-temperature-after"]["answer"] == pytest.approx(p.max().item(), abs=1e-4)
+    row = torch.tensor([0.5, 0.3, 0.15, 0.05], dtype=torch.float64).log()
+    assert known["ch4-top-p"]["answer"] == (part.keep_top_p(row, 0.6) > -torch.inf).sum()
