@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from matplotlib.ticker import FixedFormatter, FixedLocator, NullLocator
 
-from attnbook.figures.style import INK, SERIES, STREAM, WEIGHTS, label_end, new_figure
+from attnbook.figures.style import INK, SERIES, STREAM, WEIGHTS, new_figure
 
 
 def step_and_slope(scores: Sequence[float], hard: Sequence[float], soft: Sequence[float], rival: float) -> Figure:
@@ -32,12 +32,11 @@ def jacobian_maps(maps: Mapping[str, Sequence]) -> Figure:
         for i, row in enumerate(J):
             for j, value in enumerate(row):
                 axes.add_patch(Rectangle((j, i), 1, 1, fc=WEIGHTS if value > 0 else STREAM, lw=0,
-                                         alpha=min(1, 2.4 * abs(value))))
+                                         alpha=min(0.5, 2 * abs(value))))
                 if value < -0.005:
                     axes.add_patch(Rectangle((j, i), 1, 1, fill=False, hatch="////", ec=INK, lw=0, alpha=0.25))
-                number = axes.text(j + 0.5, i + 0.5, f"{value:.2f}".replace("-", "−").replace("−0.00", "0.00"),
-                                   ha="center", va="center", fontsize=9)
-                number.set_bbox({"boxstyle": "square,pad=0.1", "fc": "white", "ec": "none", "alpha": 0.75})
+                axes.text(j + 0.5, i + 0.5, f"{value:.2f}".replace("-", "−").replace("−0.00", "0.00"),
+                          ha="center", va="center", fontsize=9)
         places = np.arange(len(J)) + 0.5
         axes.set(xlim=(0, len(J)), ylim=(len(J), 0), title=title, aspect="equal", xlabel="score j")
         axes.set_xticks(places, [str(i + 1) for i in range(len(J))])
@@ -90,12 +89,12 @@ def training_curves(losses: Mapping[str, Sequence[Sequence[float]]], guess: floa
         smooth = _smooth(np.asarray(loss, dtype=float))
         steps = np.arange(len(smooth))
         axes.fill_between(steps, smooth.min(1), smooth.max(1), color=colour, alpha=0.16, lw=0)
-        axes.plot(steps, smooth.mean(1), color=colour, ls=dash)
-        label_end(axes, steps[-1], smooth[-1].mean() + (0.12 if dash == SERIES[1][1] else -0.02), name)
+        axes.plot(steps, smooth.mean(1), color=colour, ls=dash, label=name)
     axes.axhline(guess, color=INK, lw=0.8, ls=(0, (2, 2)), alpha=0.6)
     axes.annotate("a guess", (0.99, guess), xycoords=("axes fraction", "data"), xytext=(0, 3),
                   textcoords="offset points", ha="right", alpha=0.8)
     axes.set(xlabel="training steps", ylabel="loss in nats", ylim=(-0.05, 3.15))
+    axes.legend(loc="center right")
     return figure
 
 
