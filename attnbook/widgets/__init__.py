@@ -14,6 +14,7 @@ _HOMES = {
     "Quiz": "quiz",
     "RelayLab": "relay",
     "ScaleLab": "scale",
+    "SoftmaxLab": "softmax",
 }
 
 __all__ = sorted(_HOMES)
