@@ -4,15 +4,16 @@
 - `search`: Chinese search without a word list
 - `figures` and `svg`: figures as inline SVG that follows the page's theme and language
 - `folding`: class `dropdown` as a native <details>
+- `citations`: references without outdated roles
 - `solutions`: an edition without solutions
 - `editions`: links between the editions
 - `words`: interface words that the theme leaves in English
 """
 
-from attnbook_sphinx import captions, editions, figures, folding, search, solutions, words
+from attnbook_sphinx import captions, citations, editions, figures, folding, search, solutions, words
 
 
 def setup(app):
-    for module in (words, captions, search, figures, folding, solutions, editions):
+    for module in (words, captions, search, figures, folding, citations, solutions, editions):
         module.setup(app)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -150,8 +150,9 @@ def diagnosis(exercise, case, fn, value, got, want) -> str:
 
 
 def size_of_error(got, want) -> str:
-    share = (got - want).abs().max() / want.abs().max()
-    return f"The largest error is {100 * share.item():.2g} % of the largest number. "
+    """The largest error against the largest number, in whole per cent: enough to tell a slip from a rounding."""
+    share = 100 * ((got - want).abs().max() / want.abs().max()).item()
+    return f"The largest error is {f'{share:.0f} %' if share >= 1 else 'less than 1 %'} of the largest number. "
 
 
 def symptom(exercise, got, want) -> str:

@@ -62,7 +62,7 @@ def to_svg(figure: Figure) -> str:
 def to_png(figure: Figure) -> bytes:
     """The figure as a PNG picture on white, for viewers that show no SVG."""
     data = BytesIO()
-    figure.savefig(data, format="png", facecolor=PAPER, dpi=144, metadata={"Software": None})
+    figure.savefig(data, format="png", facecolor=PAPER, dpi=110, metadata={"Software": None})
     return data.getvalue()
 
 

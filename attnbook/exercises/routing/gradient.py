@@ -38,12 +38,17 @@ right = _back()
 # -- the inputs ------------------------------------------------------------------------------
 
 def cases(generator):
+    # A rotation, and states neither near 0 nor near 1: every wrong slope shows, and five steps do not end near zero.
+    w_hh = 1.2 * torch.linalg.qr(normal(generator, 4, 4))[0]
+
     def draw(*batch, steps, last_only=False, note=""):
-        states, grads = normal(generator, *batch, steps, 4).tanh(), normal(generator, *batch, steps, 4)
+        before = normal(generator, *batch, steps, 4)
+        states = (before.sign() * (0.5 + before.abs().clamp(max=2) / 3)).tanh()
+        grads = normal(generator, *batch, steps, 4)
         if last_only:
             grads[..., :-1, :] = 0
         shape = f"({''.join(f'{n}, ' for n in batch)}{steps}, 4)"
-        return f"states and grads of shape {shape}{note}", (states, grads, normal(generator, 4, 4) * 0.6)
+        return f"states and grads of shape {shape}{note}", (states, grads, w_hh)
 
     return [
         Case("one step", *draw(steps=1)),

@@ -52,7 +52,7 @@ def cases(generator):
         Case("operands", *draw(stretch=1, temperature=1.0)),
         Case("many queries", *draw(2, stretch=1, temperature=1.0)),
         Case("temperature", *draw(2, stretch=1, temperature=0.4)),
-        Case("cosine", *draw(2, stretch=2.5, temperature=0.4)),
+        Case("cosine", *draw(2, stretch=1.7, temperature=0.8)),
         Case("cold", *draw(2, stretch=2.5, temperature=0.01)),
     ]
 
@@ -77,7 +77,7 @@ MISTAKES = (
     Mistake("the blend used scores in place of weights", _blend(weigh=lambda s, t: s / t),
             "Scores may be negative and sum to anything; turn them into weights by softmax."),
     Mistake("the best memory was returned alone", _blend(weigh=_winner),
-            "Argmax drops all others, however near. Attention blends, each memory by its weight."),
+            "Argmax drops all others, however near. Attention blends, each memory by its weight.", ("operands",)),
     Mistake("all memories count the same", _blend(weigh=lambda s, t: torch.ones_like(s) / s.shape[-1]),
             "The mean of the values does not depend on the query."),
     Mistake("softmax over the features", (
