@@ -10,7 +10,7 @@
 - `words`: interface words that the theme leaves in English
 """
 
-from attnbook_sphinx import captions, semantics, editions, figures, folding, search, solutions, words
+from attnbook_sphinx import captions, editions, figures, folding, search, semantics, solutions, words
 
 
 def setup(app):
