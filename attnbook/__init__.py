@@ -10,7 +10,8 @@ from importlib import import_module
 __version__ = "0.1.0"
 
 _MODULES = (
-    "attention", "claims", "diagnosis", "exercises", "figures", "recurrent", "saturation", "scaling",
+    "attention", "caches", "claims", "diagnosis", "exercises", "figures", "projections", "recurrent", "saturation",
+    "scaling",
     "softmax", "tasks", "training", "widgets",
 )
 

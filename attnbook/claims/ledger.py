@@ -30,7 +30,10 @@ VERDICTS = {
     "opinion": Verdict("○", "an opinion", "一家之言"),
 }
 KINDS = ("attribution", "historical", "formula", "numeric", "empirical", "analogy", "opinion")
-FINISHED_SECTIONS = ("2.0", "2.1", "2.1.1", "2.1.2", "2.1.3", "2.3", "2.3.1", "2.3.2", "2.3.3", "2.3.4")
+FINISHED_SECTIONS = (
+    "2.0", "2.1", "2.1.1", "2.1.2", "2.1.3", "2.2", "2.2.1", "2.2.2", "2.2.3", "2.2.4",
+    "2.3", "2.3.1", "2.3.2", "2.3.3", "2.3.4", "2.4", "2.4.1", "2.4.2",
+)
 """Sections with both languages and with a check or a reference behind every verdict."""
 
 

@@ -10,7 +10,7 @@ from attnbook.claims._draws import EXACT, SEEDS, normal
 from attnbook.claims.measurement import Measurement
 from attnbook.scaling import cosine_bound, qk_norm
 from attnbook.softmax import entropy, softmax
-from attnbook.tasks.lookup import train_lookup
+from attnbook.tasks.noisy_lookup import train_lookup
 
 
 # -- training -----------------------------------------------------------------------------

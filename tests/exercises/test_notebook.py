@@ -10,7 +10,10 @@ import pytest
 import torch
 from solutions_routing import STARTERS
 
-CHAPTERS = {"01_routing.ipynb": "attnbook.exercises.routing", "03_scaling.ipynb": "attnbook.exercises.scaling"}
+CHAPTERS = {
+    "01_routing.ipynb": "attnbook.exercises.routing", "02_qkv.ipynb": "attnbook.exercises.qkv",
+    "03_scaling.ipynb": "attnbook.exercises.scaling", "04_softmax.ipynb": "attnbook.exercises.softmax",
+}
 FOLDER = Path(__file__).parents[2] / "chapters"
 
 
@@ -25,7 +28,7 @@ def functions(notebook, tag):
     """The functions defined by the cells of one tag, each cell on its own, as one reader would run it."""
     found = {}
     for source in cells(notebook, tag):
-        space = {"math": math, "torch": torch, **checks(notebook)}
+        space = {"math": math, "nn": torch.nn, "torch": torch, **checks(notebook)}
         exec(source, space)
         found |= {name: space[name] for name in re.findall(r"^def (\w+)", source, re.M)}
     return found

@@ -3,8 +3,8 @@
 import pytest
 import torch
 
-from attnbook.tasks import lookup
-from attnbook.tasks.lookup import train_lookup
+from attnbook.tasks import noisy_lookup as lookup
+from attnbook.tasks.noisy_lookup import train_lookup
 
 
 def generators(*seeds):
