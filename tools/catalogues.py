@@ -14,6 +14,7 @@ from babel.messages.pofile import read_po, write_po
 import editions
 import environment
 import executed
+import site_assets
 from environment import BUILD, ROOT
 
 HEADER = "# Chinese text of the page {}. One message per paragraph, heading, table cell or caption."
@@ -23,6 +24,7 @@ ADDRESS = "https://github.com/attnbook/attnbook/issues"
 
 def extract() -> None:
     """Write the messages of all English pages as .pot files below _build/gettext."""
+    site_assets.copy_mathjax()  # the configuration names its folder
     cache = executed.folder()
     executed.fill(editions.edition_pages()["en"], cache, editions.timeout())
     editions.write(str(cache))

@@ -4,15 +4,16 @@
 - `search`: Chinese search without a word list
 - `figures` and `svg`: figures as inline SVG that follows the page's theme and language
 - `folding`: class `dropdown` as a native <details>
+- `semantics`: HTML without outdated roles and empty headers
 - `solutions`: an edition without solutions
 - `editions`: links between the editions
 - `words`: interface words that the theme leaves in English
 """
 
-from attnbook_sphinx import captions, editions, figures, folding, search, solutions, words
+from attnbook_sphinx import captions, semantics, editions, figures, folding, search, solutions, words
 
 
 def setup(app):
-    for module in (words, captions, search, figures, folding, solutions, editions):
+    for module in (words, captions, search, figures, folding, semantics, solutions, editions):
         module.setup(app)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,4 +1,4 @@
-"""Translate part captions and exercise titles, which Sphinx's own Locale transform does not reach."""
+"""Translate part captions, exercise titles and tables in boxes, which Sphinx's own Locale transform does not reach."""
 
 from pathlib import Path
 
@@ -25,6 +25,18 @@ class TranslateCaptions(SphinxTransform):
         for toctree in self.document.findall(addnodes.toctree):
             for message in toctree.extract_original_messages():
                 toctree.apply_translated_message(message, catalogue.gettext(message))
+
+
+class LocateCells(SphinxTransform):
+    """Cells of tables inside a directive: MyST gives them no source, and gettext skips what has none."""
+
+    default_priority = 5  # before Sphinx keeps the messages (10) and translates them (20)
+
+    def apply(self, **kwargs):
+        for table in self.document.findall(nodes.table):
+            for cell in table.findall(nodes.paragraph):
+                if not cell.source:
+                    cell.source, cell.line = self.document["source"], table.line
 
 
 def _catalogue(env):
@@ -56,6 +68,7 @@ def _with_title(run):
 
 def setup(app):
     app.add_transform(TranslateCaptions)
+    app.add_transform(LocateCells)
     if not hasattr(ExerciseDirective, "attn_run"):
         ExerciseDirective.attn_run = ExerciseDirective.run
         ExerciseDirective.run = _with_title(ExerciseDirective.run)

@@ -13,7 +13,8 @@ TOKEN = re.compile(r"\\[A-Za-z]+|\\.|[^\s]")
 SYMBOLS = {
     r"\partial": "∂", r"\|": "‖", r"\times": "×", r"\cdot": "·", r"\sqrt": "√", r"\rho": "ρ", r"\sigma": "σ",
     r"\alpha": "α", r"\beta": "β", r"\gamma": "γ", r"\lambda": "λ", r"\theta": "θ", r"\mu": "μ", r"\pi": "π",
-    r"\leq": "≤", r"\geq": "≥", r"\approx": "≈", r"\to": "→", r"\infty": "∞", r"\ ": " ", r"\,": "\u2009", r"\%": "%",
+    r"\leq": "≤", r"\geq": "≥", r"\approx": "≈", r"\to": "→", r"\infty": "∞",
+    r"\ ": " ", r"\,": "\u2009", r"\%": "%",
 }
 UPRIGHT = (r"\mathdefault", r"\mathrm", r"\text")
 

@@ -8,7 +8,8 @@ from attnbook_sphinx import labels
 SVG, XLINK = "http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"
 TEXT, TSPAN = f"{{{SVG}}}text", f"{{{SVG}}}tspan"
 PALETTE = {
-    "#0072b2": "query", "#d55e00": "key", "#009e73": "value", "#8e4585": "weights", "#5b7083": "stream", "#b8860b": "warn",
+    "#0072b2": "query", "#d55e00": "key", "#009e73": "value",
+    "#8e4585": "weights", "#5b7083": "stream", "#b8860b": "warn",
 }
 GREYS = ((0x50, "ink"), (0xA0, "muted"), (0xF5, "line"), (0x100, "paper"))  # darkest channel below -> variable
 FIXED = "attn-fixed"  # artists whose gid starts so keep their colours: text on a coloured cell

@@ -30,7 +30,10 @@ VERDICTS = {
     "opinion": Verdict("○", "an opinion", "一家之言"),
 }
 KINDS = ("attribution", "historical", "formula", "numeric", "empirical", "analogy", "opinion")
-FINISHED_SECTIONS = ("2.0", "2.1", "2.1.1", "2.1.2", "2.1.3", "2.4", "2.4.1", "2.4.2")
+FINISHED_SECTIONS = (
+    "2.0", "2.1", "2.1.1", "2.1.2", "2.1.3", "2.2", "2.2.1", "2.2.2", "2.2.3", "2.2.4",
+    "2.3", "2.3.1", "2.3.2", "2.3.3", "2.3.4", "2.4", "2.4.1", "2.4.2",
+)
 """Sections with both languages and with a check or a reference behind every verdict."""
 
 
@@ -145,13 +148,14 @@ def sentence(claim: Claim, measurement: Measurement | None, language: str) -> st
     return _POWER.sub(_as_power, claim.shows[language].format(**measurement.values))
 
 
-_POWER = re.compile(r"\b1e([+-]\d+)")
+_POWER = re.compile(r"\b(\d+(?:\.\d+)?)e([+-]\d+)")
 _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def _as_power(match):
-    """1e-12 as 10⁻¹²."""
-    return f"10{str(int(match[1])).translate(_RAISED)}"
+    """1e-12 as 10⁻¹², 2.1e-09 as 2.1 × 10⁻⁹."""
+    power = f"10{str(int(match[2])).translate(_RAISED)}"
+    return power if match[1] == "1" else f"{match[1]} × {power}"
 
 
 def backed(claim: Claim, measurement: Measurement | None) -> bool:

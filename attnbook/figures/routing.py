@@ -48,7 +48,7 @@ def two_graphs(words: Sequence[str]) -> Figure:
     for i in range(n):
         for j in range(i + 1, n):
             full.add_patch(FancyArrowPatch((i, 0.05), (j, 0.05), arrowstyle="<|-|>", mutation_scale=7, color=WEIGHTS,
-                                           lw=1, alpha=0.75, connectionstyle=f"arc3,rad={-0.38}", shrinkA=1, shrinkB=1))
+                                           lw=1, alpha=0.75, connectionstyle="arc3,rad=-0.38", shrinkA=1, shrinkB=1))
     for axes in (chain, full):
         axes.plot(range(n), [0] * n, "o", color=STREAM, ms=7)
     chain.set(xlim=(-0.6, n - 0.4), ylim=(-0.5, 0.25))
@@ -120,10 +120,13 @@ def probe_accuracy(widths: Sequence[int], accuracy: Mapping[str, Sequence[float]
     return figure
 
 
-def path_and_steps(lengths: Sequence[int], path: Mapping[str, Sequence[int]], steps: Mapping[str, Sequence[int]]) -> Figure:
+def path_and_steps(
+    lengths: Sequence[int], path: Mapping[str, Sequence[int]], steps: Mapping[str, Sequence[int]]
+) -> Figure:
     """Two panels over the number of words: the longest path, and the steps that must wait for each other."""
     figure, panels = new_figure(5.0, 2, 1, sharex=True)
-    for axes, curves, title in zip(panels, (path, steps), ("Longest path between two words", "Steps that wait for each other")):
+    titles = ("Longest path between two words", "Steps that wait for each other")
+    for axes, curves, title in zip(panels, (path, steps), titles):
         for (name, values), (colour, dash, marker) in zip(curves.items(), SERIES):
             axes.plot(lengths, values, color=colour, ls=dash, marker=marker, label=name)
         axes.set_yscale("log", base=2)
@@ -165,7 +168,7 @@ def _chance_line(axes, chance):
 
 def heat_map(weights, queries: Sequence[str], keys: Sequence[str] | None = None, *, mask=None,
              title: str = "") -> Figure:
-    """An attention map: one row a query, one column a key, darker = more weight; hidden cells are hatched.
+    """An attention map: one row a query, one column a key, stronger colour = more weight; hidden cells are hatched.
 
     weights: (L, S), rows sum to 1. mask: (L, S) boolean, True = may attend.
     """
@@ -201,7 +204,8 @@ def row_bars(rows: Mapping[str, Sequence[float]], keys: Sequence[str], *, label:
         axes.hlines(i, 0, len(keys), color=INK, lw=0.5, alpha=0.4)
         for j, weight in enumerate(row):
             if weight >= 0.005:
-                axes.text(j + 0.5, i + 0.68 * float(weight) + 0.05, f"{100 * float(weight):.0f}", ha="center", fontsize=8)
+                top = i + 0.68 * float(weight) + 0.05
+                axes.text(j + 0.5, top, f"{100 * float(weight):.0f}", ha="center", fontsize=8)
     axes.set(xlim=(0, len(keys)), ylim=(-0.05, len(rows)))
     _words(axes, list(rows)[::-1], keys)
     axes.set_yticks(np.arange(len(rows)) + 0.3, list(rows)[::-1])
@@ -215,7 +219,8 @@ def _cells(axes, weights, mask):
     seen = np.ones(weights.shape, dtype=bool) if mask is None else np.asarray(mask, dtype=bool)
     shades = [to_rgba(WEIGHTS, weight) for weight in weights[seen].clip(0, 1)]
     axes.add_collection(PolyCollection(_squares(seen), facecolors=shades, lw=0))
-    axes.add_collection(PolyCollection(_squares(~seen), facecolors="none", edgecolors=INK, hatch="////", lw=0, alpha=0.35))
+    hidden = {"facecolors": "none", "edgecolors": INK, "hatch": "////", "alpha": 0.35}
+    axes.add_collection(PolyCollection(_squares(~seen), lw=0, **hidden))
     axes.set(xlim=(0, n_columns), ylim=(n_rows, 0))
     axes.hlines(range(n_rows + 1), 0, n_columns, color=INK, lw=0.4, alpha=0.2)
     axes.vlines(range(n_columns + 1), 0, n_rows, color=INK, lw=0.4, alpha=0.2)

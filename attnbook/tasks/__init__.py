@@ -2,7 +2,7 @@
 
 from importlib import import_module
 
-_MODULES = ("characters", "coreference", "pointing", "recall")
+_MODULES = ("characters", "coreference", "lookup", "noisy_lookup", "pointing", "previous", "recall")
 
 __all__ = list(_MODULES)
 

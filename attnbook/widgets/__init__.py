@@ -6,11 +6,14 @@ Each class is loaded on first use; none needs torch or matplotlib.
 from importlib import import_module
 
 _HOMES = {
+    "CacheLab": "cache",
     "CoreferenceExplorer": "coreference",
+    "DictionaryLab": "dictionary",
     "FormulaLab": "formula",
     "Lab": "_lab",
     "Quiz": "quiz",
     "RelayLab": "relay",
+    "ScaleLab": "scale",
     "SoftmaxLab": "softmax",
 }
 

@@ -1,8 +1,9 @@
 """`hide_solutions: true` builds, and leaves no solution in pages, search index or downloads."""
 
-import json
 import subprocess
 import sys
+
+import nbformat
 
 from environment import ROOT
 
@@ -15,7 +16,8 @@ nb_execution_mode = "off"
 hide_solutions = True
 """
 CELLS = [
-    ("markdown", "# Page\n\n```{exercise} Name\n:label: ex\nQUESTION\n```\n\n```{solution} ex\n:class: dropdown\nSECRETONE\n```"),
+    ("markdown", "# Page\n\n```{exercise} Name\n:label: ex\nQUESTION\n```"),
+    ("markdown", "```{solution} ex\n:class: dropdown\nSECRETONE\n```"),
     ("markdown", "```{exercise}\n:label: ex2\nOther.\n```"),
     ("markdown", "````{solution-start} ex2\n:class: dropdown\n````"),
     ("code", "print('SECRETTWO')"),
@@ -25,12 +27,12 @@ CELLS = [
 
 
 def test_no_solution_is_left_anywhere(tmp_path):
-    extra = {"code": {"outputs": [], "execution_count": None}, "markdown": {}}
-    cells = [{"cell_type": kind, "id": f"c{i}", "metadata": {}, "source": source, **extra[kind]} for i, (kind, source) in enumerate(CELLS)]
-    notebook = {"cells": cells, "metadata": {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}},
-                "nbformat": 4, "nbformat_minor": 5}
+    make = {"code": nbformat.v4.new_code_cell, "markdown": nbformat.v4.new_markdown_cell}
+    kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    cells = [make[kind](text) for kind, text in CELLS]
+    notebook = nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": kernel})
     (tmp_path / "conf.py").write_text(CONFIG)
-    (tmp_path / "index.ipynb").write_text(json.dumps(notebook))
+    nbformat.write(notebook, tmp_path / "index.ipynb")
     out = tmp_path / "out"
     run = subprocess.run([sys.executable, "-m", "sphinx", "-q", "-W", "-b", "html", str(tmp_path), str(out)],
                          capture_output=True, text=True)

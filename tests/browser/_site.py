@@ -63,7 +63,7 @@ def serve(folder: pathlib.Path):
         server.shutdown()
 
 
-def settle(page) -> None:
-    """Wait until formulas are set and every widget is alive (5 s at most after the page has loaded)."""
+def settle(page, seconds: float = 30) -> None:
+    """Wait until formulas are set, then at most some seconds until every widget is alive."""
     page.evaluate("async () => { await window.MathJax?.startup?.promise; }")
-    page.wait_for_function("!document.querySelector('.attn-static[data-attn-model]')", timeout=5000)
+    page.wait_for_function("!document.querySelector('.attn-static[data-attn-model]')", timeout=1000 * seconds)

@@ -6,6 +6,10 @@ import _site
 
 CHAPTERS = [path for path in _site.all_pages() if "/chapters/" in path]
 SOLUTIONS = ".bd-article .solution"
+TEXT = (".bd-article :is(p, li, pre, td, figcaption, .math, svg)"
+        ":not(.lang-en, .lang-zh, :is(.lang-en, .lang-zh, mjx-container, button, .headerlink) *)"
+        ":not(:is(.attn-widget, .attn-static) *)")
+SEEN = "all => all.filter(e => e.checkVisibility()).map(e => e.className)"
 UNSEEN = "all => all.filter(e => !e.checkVisibility()).map(e => e.textContent.trim().slice(0, 60))"
 
 
@@ -57,10 +61,8 @@ def test_paper_shows_all_text_and_no_furniture(chapters):
     for path, page in chapters:
         page.emulate_media(media="print")
         try:
-            text = ".bd-article :is(p, li, pre, td, figcaption, .math, svg):not(.lang-en *, .lang-zh *, .lang-en, .lang-zh, mjx-container *)"
-            own = f"{text}:not(.attn-widget *, .attn-static *, button *, .headerlink *)"
-            assert not page.eval_on_selector_all(own, UNSEEN), path
-            shown = page.eval_on_selector_all(furniture, "all => all.filter(e => e.checkVisibility()).map(e => e.className)")
+            assert not page.eval_on_selector_all(TEXT, UNSEEN), path
+            shown = page.eval_on_selector_all(furniture, SEEN)
             assert not shown, f"{path}: {shown}"
             assert page.locator("h1").filter(visible=True).count() == 1
         finally:

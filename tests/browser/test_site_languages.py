@@ -9,7 +9,8 @@ import _site
 BOTH = sorted(set(_site.page_names("en")) & set(_site.page_names("zh")))
 TAGS = {"en": "en", "zh": "zh-CN"}
 # Names, file types and keys; all other Latin words around the text of a Chinese page are forgotten translations.
-NAMES = {"attnbook", "MIT", "CC", "BY", "English", "Binder", "Colab", "Ctrl", "Cmd", "K", "ipynb", "pdf", "PDF", "md", "html", "GitHub"}
+NAMES = {"attnbook", "MIT", "CC", "BY", "English", "Binder", "Colab", "GitHub", "Ctrl",
+         "ipynb", "pdf", "PDF", "md", "html"}
 FRAME_WORDS = """() => {
   const out = [];
   const article = document.querySelector(".bd-article");
@@ -20,11 +21,12 @@ FRAME_WORDS = """() => {
     if (article?.contains(e) || e.closest(toc) || e.closest("script, style, noscript, [lang=en], .attn-lang")) continue;
     out.push(n.textContent);
   }
+  const said = ["title", "aria-label", "placeholder", "alt", "data-bs-title", "data-bs-original-title", "data-tooltip"];
+  const foreign = "[lang=en], a[href*='references.html#'], .attn-figure-box, .attn-widget";  // checked elsewhere
   for (const e of document.querySelectorAll("body *"))
-    for (const name of ["title", "aria-label", "placeholder", "alt", "data-bs-title", "data-bs-original-title", "data-tooltip"])
-      if (e.hasAttribute(name) && !e.closest("[lang=en]") && !(name === "aria-label" && e.closest(".attn-figure-box"))) out.push(e.getAttribute(name));
-  const boxes = ":is(.note, .warning, .tip, .hint, .important, .seealso, .exercise, .solution) > .admonition-title, summary";
-  for (const e of document.querySelectorAll(`.bd-article ${boxes}`)) out.push(e.innerText.split(/[(（]/)[0]);
+    for (const name of said) if (e.hasAttribute(name) && !e.closest(foreign)) out.push(e.getAttribute(name));
+  const titles = ":is(.exercise, .solution, .hide, .note:not(.admonition-note)) > .admonition-title";
+  for (const e of document.querySelectorAll(`.bd-article ${titles}`)) out.push(e.innerText.split(/[(（]/)[0]);
   return out;
 }"""
 WRONG_LANGUAGE = """([other, own]) => {
@@ -50,7 +52,7 @@ def test_a_page_and_its_counterpart_link_to_each_other(new_page, site, name):
         links = page.locator(".attn-lang a").all()
         assert [link.get_attribute("hreflang") for link in links] == [TAGS[there]]
         assert links[0].evaluate("a => a.href") == f"{site}{there}/{name}.html"
-        tags = page.eval_on_selector_all("link[hreflang]", "all => Object.fromEntries(all.map(l => [l.hreflang, l.href]))")
+        tags = dict(page.eval_on_selector_all("link[hreflang]", "all => all.map(l => [l.hreflang, l.href])"))
         assert tags == {tag: f"{site}{edition}/{name}.html" for edition, tag in TAGS.items()}
 
 

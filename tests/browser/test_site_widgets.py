@@ -34,7 +34,7 @@ def test_widgets_come_alive(new_page, site, path):
     assert all(size and size["height"] > 40 for size in sizes), "a widget without a picture"
     page = new_page()
     page.goto(site + path)
-    _site.settle(page)
+    _site.settle(page, seconds=5)
     live = page.locator(".attn-widget[data-attn-model][data-ready='1']")
     assert live.count() == len(sizes)
     assert all(widget.inner_text().strip() for widget in live.all())
@@ -51,7 +51,8 @@ def test_chapter_and_first_page_have_widgets(new_page, site):
 def _page_of(models, boxes):
     state = {"state": {name: {"model_module": "anywidget", "state": fields} for name, fields in models.items()}}
     places = "".join(f'<div class="attn-static" data-attn-model="{name}">picture</div>' for name in boxes)
-    return f'<main>{places}</main><script type="{STATE}">{json.dumps(state)}</script><script>{HOST.read_text("utf-8")}</script>'
+    scripts = f'<script type="{STATE}">{json.dumps(state)}</script><script>{HOST.read_text("utf-8")}</script>'
+    return f"<main>{places}</main>{scripts}"
 
 
 def test_two_views_share_one_model(new_page):
@@ -66,7 +67,8 @@ def test_two_views_share_one_model(new_page):
 def test_a_widget_that_fails_leaves_its_picture_and_its_neighbours(new_page, problems):
     page = new_page()
     broken = "export default { render() { throw new Error('no'); } };"
-    page.set_content(_page_of({"bad": {"_esm": broken}, "good": {"_esm": COUNTER, "value": 5}}, ["bad", "good", "unknown"]))
+    models = {"bad": {"_esm": broken}, "good": {"_esm": COUNTER, "value": 5}}
+    page.set_content(_page_of(models, ["bad", "good", "unknown"]))
     page.locator(".attn-widget[data-ready='1']").wait_for()
     assert page.locator(".attn-static").all_inner_texts() == ["picture", "picture"]
     assert page.locator(".attn-widget").inner_text() == "5 after 1 start"

@@ -101,3 +101,8 @@ def test_no_claim_at_all_is_an_error():
 def test_each_verdict_has_a_name_and_a_symbol():
     assert all(verdict.symbol and verdict.en and verdict.zh for verdict in VERDICTS.values())
     assert len({verdict.symbol for verdict in VERDICTS.values()}) == len(VERDICTS)
+
+
+def test_small_numbers_are_written_as_powers_of_ten(measurements):
+    page = html(claim("2.3.2-c"))
+    assert "2.1 × 10⁻⁹" in page and "4.5 × 10⁻⁵" in page and "e-0" not in page

@@ -1,5 +1,9 @@
 """Chapter 1: the starter of each exercise, as a reader meets it, and one solution; the notebook shows the same."""
 
+import math
+
+import torch
+
 STARTERS = {}
 SOLUTIONS = {}
 
@@ -106,3 +110,10 @@ def retrieve(query, keys, values, temperature):
     weights = torch.softmax(query @ keys.T / temperature, dim=-1)  # (..., n)
     return weights @ values
 '''
+
+
+def solution(name, source=SOLUTIONS):
+    """The function that a cell defines."""
+    space = {"torch": torch, "math": math}
+    exec(source[name], space)
+    return space[name]

@@ -10,7 +10,10 @@ import pytest
 import torch
 from solutions_routing import STARTERS
 
-CHAPTERS = {"01_routing.ipynb": "attnbook.exercises.routing", "04_softmax.ipynb": "attnbook.exercises.softmax"}
+CHAPTERS = {
+    "01_routing.ipynb": "attnbook.exercises.routing", "02_qkv.ipynb": "attnbook.exercises.qkv",
+    "03_scaling.ipynb": "attnbook.exercises.scaling", "04_softmax.ipynb": "attnbook.exercises.softmax",
+}
 FOLDER = Path(__file__).parents[2] / "chapters"
 
 

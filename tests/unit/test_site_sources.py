@@ -47,7 +47,8 @@ def test_solutions_are_taken_out_of_notebooks_with_their_cells():
 
     code = {"cell_type": "code", "source": ["SECRET"], "outputs": []}
     kept = {"cell_type": "code", "source": ["print(1)"], "outputs": []}
-    cells = [markdown("A\n```{solution-start} x\n```"), code, markdown("SECRET"), code, markdown("```{solution-end}\n```\nB"), kept]
+    cells = [markdown("A\n```{solution-start} x\n```"), code, markdown("SECRET"), code,
+             markdown("```{solution-end}\n```\nB"), kept]
     left = json.loads(solutions.strip_notebook(json.dumps({"cells": cells, "nbformat": 4})))
     assert ["".join(cell["source"]).strip() for cell in left["cells"]] == ["A", "B", "print(1)"]
 

@@ -5,7 +5,7 @@ import math
 import pytest
 import torch
 
-from attnbook.softmax import entropy, softmax
+from attnbook.softmax import entropy, hard_attention, softmax
 
 DOUBLE = torch.float64
 
@@ -133,3 +133,29 @@ def test_a_weight_of_zero_sends_no_nan_backwards_through_entropy():
     entropy(p).sum().backward()
     assert str(entropy(p)[0].item()) == "0.0"  # not -0.0
     assert close(p.grad, torch.tensor([[-1, 0], [math.log(2) - 1, math.log(2) - 1]], dtype=DOUBLE), 1e-12)
+
+
+# -- hard attention -----------------------------------------------------------------------
+
+def test_hard_attention_takes_the_first_of_the_largest():
+    assert hard_attention(tensor(1.0, 3.0, 3.0)).tolist() == [0, 1, 0]
+    x = torch.randn(4, 5, dtype=DOUBLE, generator=torch.Generator().manual_seed(0))
+    for axis in (0, 1):
+        weights = hard_attention(x, axis)
+        assert torch.equal(weights.sum(axis), torch.ones(x.shape[1 - axis], dtype=DOUBLE))
+        assert torch.equal(weights.argmax(axis), x.argmax(axis))
+
+
+def test_hard_attention_passes_a_gradient_only_straight_through():
+    x = tensor(1.0, 3.0, 2.0).requires_grad_()
+    assert not hard_attention(x).requires_grad
+    hard = hard_attention(x, straight_through=True)
+    assert close(hard.detach(), tensor(0, 1, 0))
+    (gradient,) = torch.autograd.grad(hard[2], x)
+    (soft,) = torch.autograd.grad(softmax(x)[2], x)
+    assert close(gradient, soft, 1e-15)
+
+
+def test_hard_attention_with_nothing_to_choose_gives_zeros():
+    assert hard_attention(tensor(-math.inf, -math.inf)).tolist() == [0, 0]
+    assert hard_attention(torch.zeros(3, 0)).shape == (3, 0)

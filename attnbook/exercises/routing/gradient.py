@@ -38,11 +38,12 @@ right = _back()
 # -- the inputs ------------------------------------------------------------------------------
 
 def cases(generator):
-    # A rotation and no saturated state: five steps must not shrink the gradient to where zero would pass for right.
+    # A rotation, and states neither near 0 nor near 1: every wrong slope shows, and five steps do not end near zero.
     w_hh = 1.2 * torch.linalg.qr(normal(generator, 4, 4))[0]
 
     def draw(*batch, steps, last_only=False, note=""):
-        states = (normal(generator, *batch, steps, 4).clamp(-2, 2) / 2).tanh()
+        before = normal(generator, *batch, steps, 4)
+        states = (before.sign() * (0.5 + before.abs().clamp(max=2) / 3)).tanh()
         grads = normal(generator, *batch, steps, 4)
         if last_only:
             grads[..., :-1, :] = 0

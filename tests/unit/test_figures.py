@@ -1,0 +1,71 @@
+"""Figures leave as SVG with real text on a transparent ground, the same each time, and change nothing global."""
+
+import io
+import re
+
+import matplotlib
+import matplotlib.image
+import numpy as np
+import pytest
+from matplotlib.figure import Figure
+
+from attnbook.attention import causal_mask
+from attnbook.figures import routing, use_book_style
+from attnbook.figures.style import KEY, QUERY, STREAM, VALUE, WARN, WEIGHTS, to_png, to_svg
+
+WORDS = ["The", "cat", "sat"]
+THIRDS = np.full((3, 3), 1 / 3)
+DRAWINGS = {
+    "relay_chain": lambda: routing.relay_chain(WORDS),
+    "two_graphs": lambda: routing.two_graphs(WORDS),
+    "gradient_norms": lambda: routing.gradient_norms({"radius 0.9": [0.9, 0.81], "radius 1.1": [1.1, 1.21]}),
+    "recall_bands": lambda: routing.recall_bands({"tanh": {10: [1.0, 0.9], 50: [0.5, 0.6]}, "LSTM": {50: [1.0, 1.0]}}),
+    "probe_accuracy": lambda: routing.probe_accuracy((64, 128), {"word 2": [0.3, 0.9]}, chance=1 / 30),
+    "path_and_steps": lambda: routing.path_and_steps((2, 4), {"relay": [1, 3]}, {"relay": [2, 4]}),
+    "dilution": lambda: routing.dilution((2, 4), {"5": [0.99, 0.98]}),
+    "heat_map": lambda: routing.heat_map(THIRDS, WORDS),
+    "heat_maps": lambda: routing.heat_maps({"seed 0": THIRDS, "seed 1": THIRDS}, WORDS),
+    "row_bars": lambda: routing.row_bars({"seed 0": THIRDS[0]}, WORDS),
+}
+ALLOWED = {colour.lower() for colour in (QUERY, KEY, VALUE, WEIGHTS, STREAM, WARN)} | {"#000000", "#ffffff"}
+
+
+@pytest.fixture(autouse=True)
+def book_style():
+    before = matplotlib.rcParams.copy()
+    use_book_style()
+    yield
+    matplotlib.rcParams.update(before)
+
+
+@pytest.mark.parametrize("draw", DRAWINGS.values(), ids=DRAWINGS)
+def test_a_figure_uses_the_palette_and_real_text_only(draw):
+    svg = to_svg(draw())
+    assert "<text" in svg
+    assert set(re.findall(r"#[0-9a-f]{6}\b", svg)) <= ALLOWED
+
+
+@pytest.mark.parametrize("draw", DRAWINGS.values(), ids=DRAWINGS)
+def test_the_same_data_give_the_same_file(draw):
+    first, second = draw(), draw()
+    assert isinstance(first, Figure) and first is not second
+    assert to_svg(first) == to_svg(second)
+
+
+def test_hidden_cells_are_hatched_and_only_they():
+    assert "<pattern" in to_svg(routing.heat_map(THIRDS, WORDS, mask=causal_mask(3)))
+    assert "<pattern" not in to_svg(routing.heat_map(THIRDS, WORDS))
+
+
+def test_svg_is_transparent_and_png_is_white():
+    figure = routing.relay_chain(WORDS)
+    assert "fill: #ffffff" not in to_svg(figure).lower()
+    pixels = matplotlib.image.imread(io.BytesIO(to_png(figure)))
+    assert (pixels[0, 0] == 1).all()
+
+
+def test_drawing_changes_neither_data_nor_settings():
+    weights, settings = THIRDS.copy(), matplotlib.rcParams.copy()
+    routing.heat_map(weights, WORDS)
+    assert (weights == THIRDS).all()
+    assert matplotlib.rcParams == settings
