@@ -1,6 +1,7 @@
 """A doctor for attention: give it scores, or a model and an input, and read what looks wrong (chapter 3)."""
 
 import math
+import textwrap
 from dataclasses import dataclass
 
 import torch
@@ -40,7 +41,8 @@ class Diagnosis:
             f"standard deviation {s.std:.3g}, mean largest weight {s.top_weight:.2f}, "
             f"entropy {s.entropy_share:.0%} of uniform, dead rows {s.dead:.0%}")
         told = [f"- {name}: {sentence}" for name, sentence in self.findings] or ["- nothing looks wrong"]
-        return "\n".join([f"{self.call or 'scores'}: {numbers}", *told])
+        lines = [f"{self.call or 'scores'}: {numbers}", *told]
+        return "\n".join(textwrap.fill(line, 78, subsequent_indent="  ") for line in lines)
 
     __repr__ = __str__
 

@@ -43,7 +43,8 @@ def variance_assumptions() -> Measurement:
     dots = {name: (a * b).sum(-1) for name, (a, b) in cases.items()}
     values = {f"mean_{name}": round(x.mean().item(), 1) + 0.0 for name, x in dots.items()}
     values |= {f"var_{name}": x.var().item() for name, x in dots.items()} | {"d": d}
-    expected = {"independent": d, "same": 2 * d, "aligned": 1.09 * d, "shifted": 1.5 * d, "one_number": d * d, "signs": d}
+    expected = {"independent": d, "same": 2 * d, "aligned": 1.09 * d, "shifted": 1.5 * d, "one_number": d * d,
+                "signs": d}
     right = all(abs(values[f"var_{name}"] / var - 1) < 0.1 for name, var in expected.items())
     return Measurement(values, holds=right and values["mean_same"] > 0.95 * d and values["mean_aligned"] > 0.25 * d)
 
@@ -53,7 +54,7 @@ def scaled_variance() -> Measurement:
     values = {}
     for d in (64, 512):
         scaled = _dots(d) * scale_factor("sqrt", d)
-        values |= {f"mean_scaled_{d}": scaled.mean().item(), f"var_scaled_{d}": scaled.var().item()}
+        values |= {f"mean_scaled_{d}": round(scaled.mean().item(), 2) + 0.0, f"var_scaled_{d}": scaled.var().item()}
     same = normal(0, PAIRS, 64).square().sum(-1) / 8
     values |= {"mean_scaled_same": same.mean().item(), "var_scaled_same": same.var().item()}
     right = all(abs(values[f"var_scaled_{d}"] - 1) < 0.04 and abs(values[f"mean_scaled_{d}"]) < 0.03 for d in (64, 512))
@@ -145,7 +146,7 @@ def _gradients(d, n, kind):
 
 
 def _per_score(d, n):
-    """What reaches the scores without the factor over with it: root mean square of the Jacobian norms over 1600 rows."""
+    """What reaches the scores without the factor over with it: root mean square of the Jacobian norms, 1600 rows."""
     q, k = normal(n, 200, 8, d), normal(n + 1, 200, n, d)
     scores = q @ k.mT
     plain, scaled = (jacobian_norm(softmax(scores * scale_factor(kind, d))).square().mean().sqrt()

@@ -36,7 +36,7 @@ def lookup_training() -> Measurement:
     v = _summary(runs, "")
     good = min(v["worst_sqrt"], v["worst_d"], v["worst_learned"]) > 0.98
     slow = v["steps_sqrt"] < v["steps_d"] < v["steps_none"] and v["steps_none"] > 1.5 * v["steps_sqrt"]
-    rough = v["gradient_d"] < v["gradient_sqrt"] < v["gradient_none"] / 3 and v["gradient_start"] > 3 * v["gradient_sqrt"]
+    rough = v["gradient_d"] < v["gradient_sqrt"] < min(v["gradient_none"], v["gradient_start"]) / 3
     return Measurement(v, holds=good and slow and rough and v["acc_none"] < v["worst_sqrt"])
 
 
@@ -60,7 +60,8 @@ def score_range() -> Measurement:
     """Scores within +-5 are normal at the start; a trained head that is right uses more, and must with many keys."""
     run = _trained(128, 3e-3, "none", "sqrt", "d", "learned", "start")["sqrt"]
     values = {"beyond": math.erfc(5 / math.sqrt(2)), "lead": math.log(99 * 1023), "keys": 1024,
-              "largest_before": run.before[0].largest, "largest_after": run.after[0].largest, "accuracy": run.accuracy[0]}
+              "largest_before": run.before[0].largest, "largest_after": run.after[0].largest,
+              "accuracy": run.accuracy[0]}
     return Measurement(values, holds=values["largest_after"] > 10 and values["accuracy"] > 0.98 and values["lead"] > 10)
 
 

@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from matplotlib.ticker import FixedFormatter, FixedLocator, NullLocator
 
-from attnbook.figures.style import INK, SERIES, STREAM, WARN, WEIGHTS, label_end, new_figure
+from attnbook.figures.style import INK, SERIES, STREAM, WARN, WEIGHTS, new_figure
 
 
 # -- spread -------------------------------------------------------------------------------
@@ -89,7 +89,7 @@ def loss_bands(runs: Mapping[str, Sequence[Sequence[float]]], guess: float, wind
     return figure
 
 
-def seed_bands(results: Mapping[str, Mapping[float, Sequence[float]]], *, x: str, y: str, log_y: bool = False) -> Figure:
+def seed_bands(results: Mapping[str, Mapping[float, Sequence[float]]], *, x: str, y: str) -> Figure:
     """Results over a setting, one line a name: mean over seeds, band from worst to best seed. x, y: axis labels.
 
     results[name][setting]: one number a seed.
@@ -104,22 +104,7 @@ def seed_bands(results: Mapping[str, Mapping[float, Sequence[float]]], *, x: str
     axes.xaxis.set_major_locator(FixedLocator(ticks))
     axes.xaxis.set_major_formatter(FixedFormatter([f"{t:g}" for t in ticks]))
     axes.xaxis.set_minor_locator(NullLocator())
-    if log_y:
-        axes.set_yscale("log")
-    else:
-        axes.set_ylim(bottom=0)
+    axes.set_ylim(bottom=0)
     axes.set(xlabel=x, ylabel=y)
     axes.legend()
-    return figure
-
-
-def sharpness(curves: Mapping[str, tuple[Sequence[float], Sequence[float]]]) -> Figure:
-    """The bound on a weight over the factor on cosines, one line a number of keys; curves[name] = (factors, bounds)."""
-    figure, axes = new_figure(2.7)
-    for (name, (factors, bounds)), (colour, dash, _) in zip(curves.items(), SERIES):
-        axes.plot(factors, bounds, color=colour, ls=dash)
-        half = int(np.searchsorted(bounds, 0.5))
-        if half < len(bounds):
-            label_end(axes, factors[half], bounds[half], name)
-    axes.set(xlabel="factor on the cosine", ylabel="largest possible weight", ylim=(0, 1.03))
     return figure

@@ -132,8 +132,8 @@ class ScaleLab(Lab):
         with_root = statistics(self.seed, self.d_k, self.n_keys, "sqrt")["jacobian"]
         (en, zh), fmt = NAMES[self.scale], _svg.fmt
         dead = f"{100 * found['dead']:.0f}"
-        return (f"Width {self.d_k}, {self.n_keys} keys, {en}: scores spread by {fmt(found['std'])}, and the first row gives "
-                f"{fmt(found['weights'][0])} to one key. Dead rows: {dead} %. Jacobian norm {fmt(found['jacobian'])}; "
+        return (f"Width {self.d_k}, {self.n_keys} keys, {en}: scores spread by {fmt(found['std'])}, and the first row "
+                f"gives {fmt(found['weights'][0])} to one key. Dead rows: {dead} %. Jacobian norm {fmt(found['jacobian'])}; "
                 f"with √dₖ it is {fmt(with_root)}.",
                 f"维数 {self.d_k}，{self.n_keys} 个键，{zh}：得分的标准差为 {fmt(found['std'])}，第一行把 "
                 f"{fmt(found['weights'][0])} 给了一个键。死行占 {dead} %。雅可比范数 {fmt(found['jacobian'])}；"

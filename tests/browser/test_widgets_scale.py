@@ -28,7 +28,10 @@ def test_the_generator_equals_python(browser):
     with shown(browser, ScaleLab()) as page:
         module(page, ScaleLab._esm)
         for seed in (1, 2, 9999):
-            theirs = page.evaluate("(seed) => { const u = lab.mulberry(seed); return [...Array(50)].map(() => u()); }", seed)
+            theirs = page.evaluate("""(seed) => {
+                const uniform = lab.mulberry(seed);
+                return [...Array(50)].map(() => uniform());
+            }""", seed)
             mine = scale.mulberry(seed)
             assert theirs == [next(mine) for _ in range(50)]
 

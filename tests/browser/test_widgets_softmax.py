@@ -75,8 +75,10 @@ def test_temperature_and_presets(browser):
     with shown(browser, SoftmaxLab()) as page:
         page.get_by_role("button", name="2, 1, 0.1", exact=True).click()
         until(page, "of 3 were in play")
-        page.get_by_role("radio", name="0.2", exact=True).check()
-        until(page, "Largest share 0.993")
+        for mark, largest in (("0.7", "0.766"), ("1.5", "0.557"), ("0.2", "0.993")):  # the rows of the source's table
+            page.get_by_role("radio", name=mark, exact=True).check()
+            until(page, f"Largest share {largest}")
+            assert page.locator(".attn-slider output").inner_text() == f"{mark}0"
         page.get_by_role("button", name="1, 0.9, 0.8", exact=True).click()
         until(page, "Largest share 0.506")
         page.locator("input[type=range]").press("Home")

@@ -24,14 +24,17 @@ def hot(x, axis=-1, temperature=1.0):
 
 
 @pytest.mark.parametrize("module, name, wrong, checks", [
-    (scaling, "_dots", lambda d, seed=0: torch.ones(1000, dtype=torch.float64).cumsum(0), ["dot_spread", "scaled_variance"]),
+    (scaling, "_dots", lambda d, seed=0: torch.ones(1000, dtype=torch.float64).cumsum(0),
+     ["dot_spread", "scaled_variance"]),
     (scaling, "scale_factor", over_d, ["scaled_variance"]),
     (scaling, "scale_factor", lambda kind, d: d ** -0.5, ["sharpness", "saturated_gradients"]),
     (scaling, "softmax", hot, ["softmax_examples"]),
     (scaling, "softmax", lambda x, axis=-1: x / x.sum(axis, keepdim=True), ["differences_only", "softmax_examples"]),
-    (scaling, "softmax_jacobian", lambda x: -softmax_jacobian(x).diagonal(dim1=-2, dim2=-1).diag_embed(), ["derivative"]),
+    (scaling, "softmax_jacobian", lambda x: -softmax_jacobian(x).diagonal(dim1=-2, dim2=-1).diag_embed(),
+     ["derivative"]),
     (scaling_use, "attention", blind_to_the_factor, ["factor_absorbed", "two_softmaxes"]),
-    (scaling_use, "attention", lambda q, k, v, scale=1.0: attention(q, k, v, scale=1.0), ["default_kernel", "same_form"]),
+    (scaling_use, "attention", lambda q, k, v, scale=1.0: attention(q, k, v, scale=1.0),
+     ["default_kernel", "same_form"]),
     (scaling_use, "qk_norm", lambda q, k: (q, k), ["bounded_by_qk_norm"]),
 ])
 def test_a_wrong_part_makes_the_check_fail(module, name, wrong, checks, monkeypatch):

@@ -17,6 +17,11 @@ def qk(d=D, rows=32, keys=24, seed=0, size=()):
     return (torch.randn(*size, n, d, generator=generator) for n in (rows, keys))
 
 
+def said(diagnosis):
+    """The text on one line."""
+    return " ".join(str(diagnosis).split())
+
+
 def scores(factor, d=D, **options):
     q, k = qk(d, **options)
     return q @ k.mT * factor
@@ -32,14 +37,14 @@ def test_healthy_scores_get_no_finding(seed, d):
 @pytest.mark.parametrize("d", [64, 256, 512])
 def test_a_forgotten_factor_is_named(d):
     for found in (diagnose(scores(1.0, d), d_k=d), diagnose(scores(1.0, d))):
-        assert found.names[0] == "too wide" and "not scaled" in str(found)
+        assert found.names[0] == "too wide" and "not scaled" in said(found)
     assert "dead rows" in diagnose(scores(1.0, 512), d_k=512).names
-    assert "standard deviation 22" in str(diagnose(scores(1.0, 512, rows=200, keys=200), d_k=512))
+    assert "standard deviation 22" in said(diagnose(scores(1.0, 512, rows=200, keys=200), d_k=512))
 
 
 def test_a_divisor_of_d_k_is_named():
     found = diagnose(scores(1 / D), d_k=D)
-    assert found.names == ("too narrow", "uniform rows") and "d_k in place of its root" in str(found)
+    assert found.names == ("too narrow", "uniform rows") and "d_k in place of its root" in said(found)
 
 
 def test_a_divisor_of_another_width_is_too_narrow():
@@ -65,7 +70,7 @@ def test_weight_on_hidden_keys():
     assert diagnose(s, d_k=D, mask=mask).names == ("hidden keys",)
     assert diagnose(s.masked_fill(~mask, -torch.inf), d_k=D, mask=mask).names == ()
     inverted = diagnose(s.masked_fill(mask, -torch.inf), d_k=D, mask=mask)
-    assert "hidden keys" in inverted.names and "inverted" in str(inverted)
+    assert "hidden keys" in inverted.names and "inverted" in said(inverted)
     with pytest.raises(ValueError, match=r"mask has shape \(3, 3\); expected a boolean mask"):
         diagnose(s, mask=torch.ones(3, 3, dtype=torch.bool))
 
@@ -116,7 +121,7 @@ def test_fused_attention_is_heard_with_its_mask_and_width():
     (causal,) = diagnose(lambda: fused(q, k, k, is_causal=True))
     assert causal.names == () and causal.statistics.rows == 2 * 3 * 7
     (wide,) = diagnose(lambda: fused(q, k, k, scale=1.0))
-    assert wide.names[0] == "too wide" and "d_k = 64" in str(wide)
+    assert wide.names[0] == "too wide" and "d_k = 64" in said(wide)
     (hidden,) = diagnose(lambda: fused(q, k, k, attn_mask=torch.full((8, 8), -1e9)))
     assert hidden.names == ("hidden rows",)
     (grouped,) = diagnose(lambda: fused(q, k[:, :1], k[:, :1], enable_gqa=True))

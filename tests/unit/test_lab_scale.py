@@ -15,7 +15,8 @@ from attnbook.widgets import ScaleLab, scale
 
 
 def drawn(lab):
-    return [ET.fromstring(text.replace(' xmlns="http://www.w3.org/2000/svg"', "")) for text in re.findall(r"<svg.*?</svg>", lab.picture("x"), re.DOTALL)]
+    pictures = re.findall(r"<svg.*?</svg>", lab.picture("x"), re.DOTALL)
+    return [ET.fromstring(text.replace(' xmlns="http://www.w3.org/2000/svg"', "")) for text in pictures]
 
 
 def test_the_generator_is_mulberry32():
@@ -33,7 +34,8 @@ def test_the_sample_is_standard_normal_and_lengths_are_sums_of_squares():
     assert all(s[0] == 0 and sorted(s) == s for s in squares)
 
 
-@pytest.mark.parametrize("d, n, kind", [(1, 2, "none"), (64, 32, "sqrt"), (512, 8, "none"), (1024, 512, "d"), (64, 512, "none")])
+@pytest.mark.parametrize("d, n, kind", [
+    (1, 2, "none"), (64, 32, "sqrt"), (512, 8, "none"), (1024, 512, "d"), (64, 512, "none")])
 def test_statistics_are_those_of_the_package(d, n, kind):
     scores = torch.tensor(scale.rows_of(2, d, n, kind), dtype=torch.float64)
     weights = scores.softmax(-1)
@@ -70,7 +72,8 @@ def test_the_histogram_keeps_everything():
     assert [round(7 * c) for c in (counts[0], counts[30], counts[31], counts[60])] == [2, 2, 1, 2]
 
 
-@pytest.mark.parametrize("wrong", [{"d_k": 0}, {"d_k": 1025}, {"n_keys": 1}, {"n_keys": 513}, {"scale": "cube"}, {"seed": 0}])
+@pytest.mark.parametrize("wrong", [
+    {"d_k": 0}, {"d_k": 1025}, {"n_keys": 1}, {"n_keys": 513}, {"scale": "cube"}, {"seed": 0}])
 def test_states_out_of_range_are_refused(wrong):
     with pytest.raises(traitlets.TraitError):
         ScaleLab(**wrong)

@@ -88,8 +88,10 @@ export function statistics(seed, d, n, scale) {
 
 // -- the pictures -------------------------------------------------------------------------
 
-const rect = (x, y, width, height, role) =>
-  s("rect", { x: x.toFixed(2), y: y.toFixed(2), width: width.toFixed(2), height: height.toFixed(2), class: "fill-" + role });
+function rect(x, y, width, height, role) {
+  const box = Object.entries({ x, y, width, height }).map(([name, value]) => [name, value.toFixed(2)]);
+  return s("rect", { ...Object.fromEntries(box), class: "fill-" + role });
+}
 
 function scores(counts, words) {
   const svg = picture(WIDE, 168, words), top = 26, base = 130, width = (WIDE - 20) / counts.length;
@@ -114,8 +116,7 @@ function weightsAndRows(weights, norms, words) {
   weights.slice(0, BARS).forEach((w, i) =>
     svg.append(rect(10 + i * width + 1, base - (base - top) * w, width - 2, (base - top) * w, "weights")));
   svg.append(s("path", { d: `M10 ${base}H${WIDE - 10}`, class: "axis" }),
-    s("text", { x: 10 + width / 2, y: base - (base - top) * weights[0] - 5, class: "small mid", "data-top": weights[0] },
-      fix(weights[0])),
+    s("text", { x: 10 + width / 2, y: base - (base - top) * weights[0] - 5, class: "small mid" }, fix(weights[0])),
     s("text", { x: 4, y: 158 }, tr("rows: filled = alive, ring = dead", "各行：实心为活，空心为死")));
   norms.forEach((norm, i) => {
     const dead = norm < DEAD, x = 14 + (i % 20) * 14.3, y = 174 + Math.floor(i / 20) * 20;
@@ -132,8 +133,8 @@ const NAMES = { none: ["not scaled", "不缩放"], sqrt: ["divided by √dₖ", 
 function sentence(d, n, scale, found, root) {
   const dead = (100 * found.dead).toFixed(0), [en, zh] = NAMES[scale], top = fmt(found.weights[0]);
   const more = scale === "none" && found.jacobian > 1.05 * root;
-  return tr(`Width ${d}, ${n} keys, ${en}: scores spread by ${fmt(found.std)}, and the first row gives ${top} to one key. `
-    + `Dead rows: ${dead} %. Jacobian norm ${fmt(found.jacobian)}; with √dₖ it is ${fmt(root)}`
+  return tr(`Width ${d}, ${n} keys, ${en}: scores spread by ${fmt(found.std)}, and the first row gives ${top} `
+    + `to one key. Dead rows: ${dead} %. Jacobian norm ${fmt(found.jacobian)}; with √dₖ it is ${fmt(root)}`
     + (more ? ": here scaling makes it smaller." : "."),
   `维数 ${d}，${n} 个键，${zh}：得分的标准差为 ${fmt(found.std)}，第一行把 ${top} 给了一个键。`
     + `死行占 ${dead} %。雅可比范数 ${fmt(found.jacobian)}；除以 √dₖ 时为 ${fmt(root)}`
@@ -160,7 +161,8 @@ function render({ model, el }) {
   const width = power("d_k", tr("width dₖ", "维数 dₖ"), 0, 10), many = power("n_keys", tr("number of keys", "键数"), 1, 9);
   const scales = choice(tr("factor", "因子"), [["none", tr("none", "无")], ["sqrt", "1/√dₖ"], ["d", "1/dₖ"]], start.scale,
     (scale) => save(model, { scale }));
-  controls.append(scales.node, button(tr("New sample", "换一组样本"), () => save(model, { seed: (model.get("seed") % 9999) + 1 })));
+  const next = button(tr("New sample", "换一组样本"), () => save(model, { seed: (model.get("seed") % 9999) + 1 }));
+  controls.append(scales.node, next);
 
   function draw() {
     const [d, n, scale, seed] = names.map((name) => model.get(name)), found = statistics(seed, d, n, scale);

@@ -110,12 +110,12 @@ export default {
     const lab = card(el, { title: tr(...model.get("title")), reset: () => save(model, start),
       ask: tr("does adding 100 to every score change a share? Does doubling every score?", "给每个分数都加 100，份额会变吗？把每个分数都加倍呢？") });
     const temper = (T) => save(model, { temperature: Number(T.toPrecision(3)) });
-    const heat = slider(tr("temperature T", "温度 T"), Math.log10(LOW).toFixed(2), Math.log10(HIGH), 0.01, Math.log10(start.temperature),
+    const heat = slider(tr("temperature T", "温度 T"), Math.log10(LOW).toFixed(2), Math.log10(HIGH), 0.005, Math.log10(start.temperature),
       (v) => fix(10 ** v), (v) => temper(Math.min(HIGH, Math.max(LOW, 10 ** v))));
     const marks = choice(tr("T of the table", "表中的 T"), [0.2, 0.7, 1, 1.5].map((T) => [T, T.toFixed(1)]), start.temperature, temper);
     const then = choice(tr("Then", "然后"), [["none", tr("as they are", "不改动")], ["plus", "+ 100"], ["double", "× 2"], ["ten", "× 10"], ["hundred", "× 100"]],
       start.change, (change) => save(model, { change }));
-    const from = h("div", { class: "attn-choice" }, h("span", {}, tr("Scores", "分数")), h("div", {}, ...Object.values(START).map((row) =>
+    const from = h("fieldset", { class: "attn-choice" }, h("legend", {}, tr("Scores", "分数")), h("div", {}, ...Object.values(START).map((row) =>
       button(row.map((x) => String(x).replace("-", "−")).join(", "), () => save(model, { logits: row })))));
     lab.controls.append(heat.node, marks.node, then.node, from);
     let left = null, right = null;

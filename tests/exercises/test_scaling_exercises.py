@@ -205,7 +205,8 @@ def same(x):
 RIGHT["unit_weights"] = {
     "normalize": unit(), "norm": unit(lambda x: x / x.norm(dim=-1, keepdim=True)),
     "cosine": lambda q, k, f: (f * functional.cosine_similarity(q.unsqueeze(-2), k.unsqueeze(-3), -1)).softmax(-1),
-    "divide the scores": lambda q, k, f: (f * (q @ k.mT) / (q.norm(dim=-1)[..., None] * k.norm(dim=-1)[..., None, :])).softmax(-1),
+    "divide the scores": lambda q, k, f: (
+        f * (q @ k.mT) / (q.norm(dim=-1)[..., None] * k.norm(dim=-1)[..., None, :])).softmax(-1),
     "the book's": lambda q, k, f: (lambda a, b: (a @ b.mT * f).softmax(-1))(*qk_norm(q, k)),
 }
 WRONG["unit_weights"] = {
@@ -218,13 +219,15 @@ WRONG["unit_weights"] = {
     "root too": (unit(scale=lambda s, f, d: s * f / d**0.5), "root of d_k as well"),
     "divided": (unit(scale=lambda s, f, d: s / f), "divided by the factor"),
     "ignored": (unit(scale=lambda s, f, d: s), "not used"),
-    "cosines": (lambda q, k, f: f * functional.normalize(q, dim=-1) @ functional.normalize(k, dim=-1).mT, "cosines themselves"),
+    "cosines": (lambda q, k, f: f * functional.normalize(q, dim=-1) @ functional.normalize(k, dim=-1).mT,
+                "cosines themselves"),
     "queries axis": (unit(axis=-2), "over the queries"),
 }
 
 
 def each(table):
-    return [pytest.param(name, fn, id=f"{name}-{label}") for name, found in table.items() for label, fn in found.items()]
+    return [pytest.param(name, fn, id=f"{name}-{label}")
+            for name, found in table.items() for label, fn in found.items()]
 
 
 @pytest.mark.parametrize("name, fn", each(RIGHT))
