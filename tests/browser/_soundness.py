@@ -33,6 +33,8 @@ WIDE_FORMULAS = """() => [...document.querySelectorAll(".bd-article div.math")].
   return { text: m.textContent.slice(0, 60), hidden: m.scrollWidth > m.clientWidth + 1 && style.overflowX === "visible",
            start: m.scrollLeft, cut: set ? set.left < -1 : false };
 }).filter(m => m.hidden || m.start || m.cut)"""
+# The colours of code are the same at every width; thousands of coloured words would double the time of a chapter.
+PLAIN_CODE = "document.querySelectorAll('.highlight pre').forEach(pre => { pre.textContent = pre.textContent; })"
 AXE = {"resultTypes": ["violations"], "preload": False}  # preloading asks for style sheets by wrong addresses
 COLOURS = {"runOnly": ["color-contrast", "link-in-text-block"]}  # a dark page is the same page in other colours
 
@@ -47,6 +49,7 @@ def faults(page, url: str, dark: bool = False) -> list[str]:
     for width in (768, 320, 375):
         found += _sideways(page, width)
     found += [f"formula on a phone: {formula}" for formula in page.evaluate(WIDE_FORMULAS)]
+    page.evaluate(PLAIN_CODE)
     return found + _axe(page, "375 px", rules)
 
 

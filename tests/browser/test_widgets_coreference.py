@@ -232,25 +232,3 @@ def test_arcs_follow_the_words_when_the_page_gets_narrower(browser):
             });
         }""")
         assert ends and all(ends)
-
-
-def test_an_update_fits_one_frame(browser):
-    with shown(browser, CoreferenceExplorer(usual())) as page:
-        times = page.evaluate("""async () => {
-            const inputs = [...document.querySelectorAll(".coref input, .attn-choice input")], times = [], due = [];
-            const real = window.requestAnimationFrame;
-            window.requestAnimationFrame = (f) => due.push(f);
-            for (let i = 0; i < 100; i++) {
-                const input = inputs[i % inputs.length];
-                if (input.checked || !input.isConnected) continue;
-                input.checked = true;
-                const start = performance.now();
-                input.dispatchEvent(new Event("change"));
-                due.splice(0).forEach((f) => f());
-                document.querySelector(".attn-picture").getBoundingClientRect();
-                times.push(performance.now() - start);
-            }
-            window.requestAnimationFrame = real;
-            return times.sort((a, b) => a - b);
-        }""")
-        assert len(times) > 50 and times[len(times) // 4] <= 16, times  # the quicker ones: others may use the machine

@@ -139,23 +139,3 @@ def test_accessible_and_inside_the_page(browser, width, dark):
         small = page.evaluate("""[...document.querySelectorAll('.attn-picture text')].map((t) =>
             parseFloat(getComputedStyle(t).fontSize) * t.ownerSVGElement.getScreenCTM().a)""")
         assert min(small) >= 9
-
-
-def test_an_update_fits_one_frame(browser):
-    with shown(browser, RelayLab(measured=MEASURED)) as page:
-        times = page.evaluate("""async () => {
-            const input = document.querySelector("input[type=range]"), times = [], due = [];
-            const real = window.requestAnimationFrame;
-            window.requestAnimationFrame = (f) => due.push(f);
-            for (let d = 2; d <= 64; d++) {
-                input.value = d;
-                const start = performance.now();
-                input.dispatchEvent(new Event("input"));
-                due.splice(0).forEach((f) => f());
-                document.querySelector(".attn-picture").getBoundingClientRect();
-                times.push(performance.now() - start);
-            }
-            window.requestAnimationFrame = real;
-            return times.sort((a, b) => a - b);
-        }""")
-        assert len(times) == 63 and times[len(times) // 4] <= 16, times  # the quicker ones: others may use the machine

@@ -108,23 +108,3 @@ def test_accessible_and_inside_the_page(browser, width, dark):
         small = page.evaluate("""[...document.querySelectorAll('.attn-picture text')].map((t) =>
             parseFloat(getComputedStyle(t).fontSize) * t.ownerSVGElement.getScreenCTM().a)""")
         assert min(small) >= 9
-
-
-def test_an_update_fits_one_frame(browser):
-    with shown(browser, ScaleLab(n_keys=512)) as page:
-        times = page.evaluate("""async () => {
-            const input = document.querySelector("input[type=range]"), times = [], due = [];
-            const real = window.requestAnimationFrame;
-            window.requestAnimationFrame = (f) => due.push(f);
-            for (let i = 0; i < 60; i++) {
-                input.value = i % 11;
-                const start = performance.now();
-                input.dispatchEvent(new Event("input"));
-                due.splice(0).forEach((f) => f());
-                document.querySelector(".attn-picture").getBoundingClientRect();
-                times.push(performance.now() - start);
-            }
-            window.requestAnimationFrame = real;
-            return times.sort((a, b) => a - b);
-        }""")
-        assert len(times) == 60 and times[15] <= 16, times  # the quicker ones: others may use the machine

@@ -47,30 +47,3 @@ def module(page, source: str):
     page.evaluate("""async (source) => {
         window.lab = await import(URL.createObjectURL(new Blob([source], { type: "text/javascript" })));
     }""", source)
-
-
-def update_times(page, selector: str, keys: tuple[str, str], n: int = 200) -> list[float]:
-    """Milliseconds of n updates, sorted: a key on one control, drawing and layout, without the wait for the frame."""
-    return page.evaluate("""async ([selector, keys, n]) => {
-        const frame = window.requestAnimationFrame, times = [];
-        const control = document.querySelector(selector), lab = control.closest(".attn-lab");
-        for (let i = 0; i < n; i++) {
-            let drawn = 0;
-            window.requestAnimationFrame = (draw) => frame((now) => {
-                const start = performance.now();
-                draw(now);
-                lab.offsetHeight;
-                drawn = performance.now() - start;
-            });
-            const start = performance.now();
-            if (control.type === "range") {
-                control[keys[i % 2] === "ArrowLeft" ? "stepDown" : "stepUp"]();
-                control.dispatchEvent(new Event("input", { bubbles: true }));
-            } else control.dispatchEvent(new KeyboardEvent("keydown", { key: keys[i % 2], bubbles: true }));
-            const heard = performance.now() - start;
-            await new Promise((done) => frame(done));
-            times.push(heard + drawn);
-        }
-        window.requestAnimationFrame = frame;
-        return times.sort((a, b) => a - b);
-    }""", [selector, list(keys), n])
