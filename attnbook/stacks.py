@@ -78,15 +78,26 @@ class Scaled(NoResidual):
         return x + self.scale * self.normed(x)
 
 
+class LearnedScale(nn.Module):
+    """One number, started at 0, times x."""
+
+    def __init__(self):
+        super().__init__()
+        self.value = nn.Parameter(torch.zeros(1))
+
+    def forward(self, x):
+        return self.value * x
+
+
 class ReZero(Bare):
     """x + scale f(x), with one learned number that starts at 0. Source: Bachlechner et al. 2020."""
 
     def __init__(self, sublayer, d_model, norm=None, width=None):
         super().__init__(sublayer, d_model)
-        self.scale = nn.Parameter(torch.zeros(()))
+        self.scale = LearnedScale()
 
     def forward(self, x):
-        return x + self.scale * self.normed(x)
+        return x + self.scale(self.normed(x))
 
 
 class Gated(NoResidual):

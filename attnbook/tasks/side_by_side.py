@@ -6,19 +6,41 @@ the losses then has, for each model, exactly the gradient of its own.
 """
 
 import copy
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import torch
 from torch import nn
 
 from attnbook.residual import LayerNorm
+from attnbook.stacks import LearnedScale
+from attnbook.training import fit
+
+
+def train_together(models: Sequence[nn.Module], batch: Callable, *, seeds: Sequence[int], steps: int, lr: float,
+                   warm_up: int = 0) -> tuple[nn.Module, list[list[float]]]:
+    """Train models side by side with Adam; returns (joined model, losses [model][step] before each step).
+
+    batch(generator): a batch of one model, inputs and class numbers; each model has its own generator and batches.
+    The losses are mean cross-entropies in nats. warm_up: steps over which the learning rate rises to lr.
+    """
+    together, generators, curves = side_by_side(models), [torch.Generator().manual_seed(seed) for seed in seeds], []
+
+    def loss(_):
+        inputs, targets = (torch.stack(part) for part in zip(*map(batch, generators), strict=True))
+        logits = together(inputs)
+        each = nn.functional.cross_entropy(logits.flatten(0, -2), targets.flatten(), reduction="none")
+        curves.append(each.detach().view(len(models), -1).mean(-1))
+        return each.view(len(models), -1).mean(-1).sum()
+
+    fit(together, loss, steps=steps, lr=lr, warm_up=warm_up)
+    return together, torch.stack(curves).T.tolist()
 
 
 def side_by_side(models: Sequence[nn.Module]) -> nn.Module:
     """One model that holds copies of all: its input and output have one more leading axis, an entry a model.
 
-    Linear, Embedding and LayerNorm layers are known, and any other module is looked into; parameters that a module
-    holds itself get axes for the model and the batch in front. The models are not changed.
+    Linear, Embedding, LayerNorm and LearnedScale layers are known, and any other module is looked into; parameters that
+    a module holds itself get axes for the model and the batch in front. The models are not changed.
 
     Raises ValueError for no model at all.
     """
@@ -29,14 +51,14 @@ def side_by_side(models: Sequence[nn.Module]) -> nn.Module:
 
 def _joined(models):
     one = models[0]
-    for kind, together in ((nn.Linear, _Linears), (nn.Embedding, _Embeddings), ((LayerNorm, nn.LayerNorm), _Norms)):
+    for kind, together in _KNOWN.items():
         if isinstance(one, kind):
             return together(models)
     for name, _ in list(one.named_children()):
         setattr(one, name, _joined([getattr(model, name) for model in models]))
-    for name, p in list(one.named_parameters(recurse=False)):
+    for name, _ in list(one.named_parameters(recurse=False)):
         own = torch.stack([getattr(model, name).detach() for model in models])
-        setattr(one, name, nn.Parameter(own.view(len(models), 1, *(p.shape or (1, 1)))))
+        setattr(one, name, nn.Parameter(own[:, None]))
     return one
 
 
@@ -81,3 +103,17 @@ class _Norms(nn.Module):
         axes = (len(x), *[1] * (x.dim() - 2), x.shape[-1])
         normed = nn.functional.layer_norm(x, x.shape[-1:], eps=self.eps)
         return normed * self.weight.view(axes) + self.bias.view(axes)
+
+
+class _Scales(nn.Module):
+    """x (S, ...) -> each entry times its own number."""
+
+    def __init__(self, scales):
+        super().__init__()
+        self.value = nn.Parameter(torch.stack([scale.value.detach() for scale in scales]))
+
+    def forward(self, x):
+        return self.value.view(-1, *[1] * (x.dim() - 1)) * x
+
+
+_KNOWN = {nn.Linear: _Linears, nn.Embedding: _Embeddings, LayerNorm: _Norms, nn.LayerNorm: _Norms, LearnedScale: _Scales}

@@ -44,7 +44,7 @@ def test_rezero_starts_as_the_identity_and_its_number_is_trained():
     jacobian = torch.autograd.functional.jacobian(module, X[0, 0])
     assert torch.equal(jacobian, torch.eye(8).double())
     module(X).square().sum().backward()
-    assert module.scale.grad.abs() > 0 and module.sublayer.weight.grad.abs().max() == 0
+    assert module.scale.value.grad.abs() > 0 and module.sublayer.weight.grad.abs().max() == 0
 
 
 def test_a_fixed_scale_is_an_option_of_scaled_only():
@@ -76,7 +76,7 @@ def test_every_stack_runs_and_every_weight_gets_a_gradient(kind):
     net = stack(kind, 3)
     if kind == "rezero":
         for layer in net.layers:
-            nn.init.constant_(layer.scale, 0.5)
+            nn.init.constant_(layer.scale.value, 0.5)
     out = net(X)
     assert out.shape == (2, 5, net.width) and out.dtype == torch.float64
     (out ** 3).sum().backward()
