@@ -32,7 +32,7 @@ def train_together(models: Sequence[nn.Module], batch: Callable, *, seeds: Seque
         curves.append(each.detach().view(len(models), -1).mean(-1))
         return each.view(len(models), -1).mean(-1).sum()
 
-    fit(together, loss, steps=steps, lr=lr, warm_up=warm_up)
+    fit(together, loss, steps=steps, lr=lr, warm_up=warm_up, fused=True)
     return together, torch.stack(curves).T.tolist()
 
 
