@@ -23,13 +23,13 @@ def belt(parcels: Sequence[str], entry: str, exit: str) -> Figure:
     axes.text(-0.2, -0.35, entry, ha="left", va="top")
     axes.text(end, -0.35, exit, ha="right", va="top")
     for i, name in enumerate(parcels):
-        x = 2 * i + 0.4
-        axes.add_patch(Rectangle((x, 0.95), 1.0, 0.55, fc=PAPER, ec=INK, lw=0.8))
-        axes.text(x + 0.5, 1.22, name, ha="center", va="center", fontsize=8.5)
-        for start, stop in (((x + 0.1, 0.08), (x + 0.1, 0.95)), ((x + 0.9, 0.95), (x + 0.9, 0.22))):
+        x = 2 * i + 0.2
+        axes.add_patch(Rectangle((x, 0.95), 1.4, 0.55, fc=PAPER, ec=INK, lw=0.8))
+        axes.text(x + 0.7, 1.22, name, ha="center", va="center", fontsize=8.5)
+        for start, stop in (((x + 0.3, 0.08), (x + 0.3, 0.95)), ((x + 1.1, 0.95), (x + 1.1, 0.22))):
             axes.add_patch(FancyArrowPatch(start, stop, arrowstyle="-|>", mutation_scale=9, lw=0.9, color=INK))
-        axes.plot([x + 0.9], [0.04], "o", color=PAPER, mec=STREAM, ms=11, mew=1.4, zorder=3)
-        axes.text(x + 0.9, 0.03, "+", ha="center", va="center", zorder=4)
+        axes.plot([x + 1.1], [0.04], "o", color=PAPER, mec=STREAM, ms=11, mew=1.4, zorder=3)
+        axes.text(x + 1.1, 0.03, "+", ha="center", va="center", zorder=4)
     axes.set(xlim=(-0.4, end + 0.2), ylim=(-0.8, 1.7))
     return figure
 
@@ -40,12 +40,12 @@ def chain(steps: Sequence[tuple[str, str]]) -> Figure:
     bare(axes)
     axes.set_aspect("auto")
     for i, (wanted, part) in enumerate(steps):
-        axes.add_patch(Rectangle((i, 0.1), 0.78, 0.8, fc=PAPER, ec=STREAM, lw=1.2))
-        axes.text(i + 0.39, 0.62, wanted, ha="center", va="center", fontsize=9)
-        axes.text(i + 0.39, 0.32, part, ha="center", va="center", fontsize=8.5, style="italic")
+        axes.add_patch(Rectangle((i, 0.1), 0.86, 0.8, fc=PAPER, ec=STREAM, lw=1.2))
+        axes.text(i + 0.43, 0.62, wanted, ha="center", va="center", fontsize=9)
+        axes.text(i + 0.43, 0.32, part, ha="center", va="center", fontsize=8, style="italic")
         if i + 1 < len(steps):
-            axes.annotate("", (i + 1, 0.5), (i + 0.78, 0.5), arrowprops={"arrowstyle": "-|>", "color": INK, "lw": 0.9})
-    axes.set(xlim=(-0.05, len(steps) - 0.15), ylim=(0, 1))
+            axes.annotate("", (i + 1, 0.5), (i + 0.86, 0.5), arrowprops={"arrowstyle": "-|>", "color": INK, "lw": 0.9})
+    axes.set(xlim=(-0.05, len(steps) - 0.1), ylim=(0, 1))
     return figure
 
 
@@ -121,7 +121,9 @@ def depths(points: Sequence[tuple[str, float, int, bool]], rule: Sequence[tuple[
         axes.plot(*zip(*shown, strict=True), marker, color=colour, ms=5, label=label)
     for name, billions, layers, _ in points:
         if name in named:
-            axes.annotate(name, (billions, layers), xytext=(0, 6), textcoords="offset points", ha="center", fontsize=8)
+            small = billions < 1  # to the left, for others lie above
+            axes.annotate(name, (billions, layers), xytext=(-6, -3) if small else (0, 6), textcoords="offset points",
+                          ha="right" if small else "center", fontsize=8)
     axes.set(xscale="log", xlabel="parameters in billions", ylabel="layers", ylim=(0, 140), xlim=(0.08, 1200))
     axes.set_xticks([0.1, 1, 10, 100, 1000], ["0.1", "1", "10", "100", "1000"])
     axes.legend(loc="upper left")

@@ -60,7 +60,7 @@ def test_the_static_picture_and_its_caption_show_the_state():
     lab = StreamLab(depth=12, kind="post", scale=0.5)
     one, two = (ET.fromstring(text) for text in re.findall(r"<svg.*?</svg>", lab.picture("x"), re.DOTALL))
     for panel in (one, two):
-        lines = [p for p in panel.iter("path") if p.get("fill") == "none" and "L" in p.get("d")]
+        lines = [p for p in panel.iter("{http://www.w3.org/2000/svg}path") if p.get("fill") == "none" and "L" in p.get("d")]
         assert len(lines) == 3 and [p.get("stroke-width") for p in lines].count("3") == 1
         assert {"pre-norm", "post-norm", "no residual", "前置归一化"} <= set(panel.itertext())
     en, zh = lab.caption()

@@ -54,14 +54,14 @@ export function mulberry(seed) {
 }
 
 /** An even count of standard normal numbers, by Box and Muller. */
-export function normals(uniform, count) {
-  const found = new Float64Array(count);
-  for (let i = 0; i < count; i += 2) {
-    const r = Math.sqrt(-2 * Math.log(1 - uniform())), angle = 2 * Math.PI * uniform();
-    found[i] = r * Math.cos(angle);
-    found[i + 1] = r * Math.sin(angle);
+export function normals(uniform, n) {
+  const out = new Float64Array(n);
+  for (let i = 0; i < n; i += 2) {
+    const r = Math.sqrt(-2 * Math.log(1 - uniform())), a = 2 * Math.PI * uniform();
+    out[i] = r * Math.cos(a);
+    out[i + 1] = r * Math.sin(a);
   }
-  return found;
+  return out;
 }
 
 // -- elements -----------------------------------------------------------------------------
