@@ -33,6 +33,7 @@ KINDS = ("attribution", "historical", "formula", "numeric", "empirical", "analog
 FINISHED_SECTIONS = (
     "2.0", "2.1", "2.1.1", "2.1.2", "2.1.3", "2.2", "2.2.1", "2.2.2", "2.2.3", "2.2.4",
     "2.3", "2.3.1", "2.3.2", "2.3.3", "2.3.4", "2.4", "2.4.1", "2.4.2",
+    "2.3.5", "2.3.5.A", "2.3.5.B", "2.3.5.C", "2.3.5.D", "2.3.5.E", "2.3.5.F", "2.3.5.G", "2.3.5.S",
 )
 """Sections with both languages and with a check or a reference behind every verdict."""
 

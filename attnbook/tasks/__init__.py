@@ -2,7 +2,8 @@
 
 from importlib import import_module
 
-_MODULES = ("characters", "coreference", "lookup", "noisy_lookup", "pointing", "previous", "recall")
+_MODULES = ("characters", "copying", "coreference", "lookup", "moons", "noisy_lookup", "pointing", "previous", "recall",
+            "side_by_side")
 
 __all__ = list(_MODULES)
 

@@ -15,6 +15,7 @@ _HOMES = {
     "RelayLab": "relay",
     "ScaleLab": "scale",
     "SoftmaxLab": "softmax",
+    "StreamLab": "stream",
 }
 
 __all__ = sorted(_HOMES)

@@ -3,8 +3,8 @@
 How a lab is made
 -----------------
 1.  `static/<name>.js` draws it. It starts with no import: the helpers of `static/shared.js` (tr, fmt, fix, softmax,
-    dot, h, s, put, picture, mark, arrow, card, button, slider, choice, toggle, handle, frame, save, watch, still)
-    stand in front of it in the same module, so these names are taken. It exports its pure functions by name, for the
+    dot, mulberry, normals, h, s, put, picture, mark, arrow, card, button, slider, choice, toggle, handle, frame, save,
+    watch, still) stand in front of it in the same module, so these names are taken. It exports its pure functions by name, for the
     tests that compare them with Python, and ends with
 
         export default {

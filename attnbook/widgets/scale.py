@@ -33,26 +33,27 @@ def mulberry(seed: int):
         yield (t ^ (t >> 14)) / 4294967296
 
 
+def normals(uniform, count: int) -> list[float]:
+    """An even count of standard normal numbers out of uniform ones, by Box and Muller."""
+    found = []
+    while len(found) < count:
+        r, angle = math.sqrt(-2 * math.log(1 - next(uniform))), 2 * math.pi * next(uniform)
+        found += [r * math.cos(angle), r * math.sin(angle)]
+    return found
+
+
 @lru_cache(maxsize=4)
 def sample(seed: int) -> tuple[list[list[float]], list[list[float]]]:
     """For each of ROWS queries: its squared length at widths 0..WIDEST, and MOST standard normal numbers."""
     uniform = mulberry(seed)
-
-    def normals(count):
-        found = []
-        while len(found) < count:
-            r, angle = math.sqrt(-2 * math.log(1 - next(uniform))), 2 * math.pi * next(uniform)
-            found += [r * math.cos(angle), r * math.sin(angle)]
-        return found
-
     squares, keys = [], []
     for _ in range(ROWS):
         total, sums = 0.0, [0.0]
-        for x in normals(WIDEST):
+        for x in normals(uniform, WIDEST):
             total += x * x
             sums.append(total)
         squares.append(sums)
-        keys.append(normals(MOST))
+        keys.append(normals(uniform, MOST))
     return squares, keys
 
 

@@ -26,7 +26,8 @@ def test_verdicts_are_counted_as_the_audit_did():
 @pytest.mark.parametrize("chapter, expected", [
     (("2.0", "2.1"), {"holds": 5, "condition": 12, "imprecise": 12, "wrong": 2, "unsupported": 5, "opinion": 4}),
     (("2.2",), {"holds": 5, "condition": 10, "imprecise": 8, "wrong": 13, "unsupported": 3, "opinion": 2}),
-    (("2.3",), {"holds": 9, "condition": 7, "imprecise": 3, "wrong": 4, "unsupported": 3, "opinion": 1}),
+    (("2.3",), {"holds": 13, "condition": 16, "imprecise": 21, "wrong": 7, "unsupported": 9, "opinion": 4}),
+    (("2.3.5",), {"holds": 4, "condition": 9, "imprecise": 18, "wrong": 3, "unsupported": 6, "opinion": 3}),
     (("2.4",), {"holds": 4, "condition": 1, "imprecise": 3, "wrong": 1, "unsupported": 1, "opinion": 0}),
 ])
 def test_finished_sections_are_counted_apart(chapter, expected):

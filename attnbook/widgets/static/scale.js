@@ -5,37 +5,17 @@ const ROWS = 60, WIDEST = 1024, MOST = 512, DEAD = 1e-3, EDGE = 30, BARS = 16, W
 
 // -- arithmetic ---------------------------------------------------------------------------
 
-/** Uniform numbers in [0, 1), the same in Python and JavaScript. */
-export function mulberry(seed) {
-  let a = seed >>> 0;
-  return () => {
-    a = (a + 0x6d2b79f5) >>> 0;
-    let t = Math.imul(a ^ (a >>> 15), a | 1);
-    t ^= t + Math.imul(t ^ (t >>> 7), t | 61);
-    return ((t ^ (t >>> 14)) >>> 0) / 4294967296;
-  };
-}
-
 let kept = null;
 /** For each row: the squared length of its query at widths 0..WIDEST, and MOST standard normal numbers. */
 export function sample(seed) {
   if (kept && kept.seed === seed) return kept;
   const uniform = mulberry(seed);
-  const normals = (count) => {
-    const found = new Float64Array(count);
-    for (let i = 0; i < count; i += 2) {
-      const r = Math.sqrt(-2 * Math.log(1 - uniform())), angle = 2 * Math.PI * uniform();
-      found[i] = r * Math.cos(angle);
-      found[i + 1] = r * Math.sin(angle);
-    }
-    return found;
-  };
   const squares = [], keys = [];
   for (let row = 0; row < ROWS; row++) {
     const sums = new Float64Array(WIDEST + 1);
-    normals(WIDEST).forEach((x, i) => (sums[i + 1] = sums[i] + x * x));
+    normals(uniform, WIDEST).forEach((x, i) => (sums[i + 1] = sums[i] + x * x));
     squares.push(sums);
-    keys.push(normals(MOST));
+    keys.push(normals(uniform, MOST));
   }
   return (kept = { seed, squares, keys });
 }

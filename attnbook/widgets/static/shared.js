@@ -40,6 +40,30 @@ export function softmax(scores, temperature = 1) {
   return e.map((x) => x / sum);
 }
 
+// -- random numbers, the same as in Python (attnbook/widgets/scale.py) --------------------
+
+/** mulberry32: a function that returns uniform numbers in [0, 1). */
+export function mulberry(seed) {
+  let a = seed >>> 0;
+  return () => {
+    a = (a + 0x6d2b79f5) >>> 0;
+    let t = Math.imul(a ^ (a >>> 15), a | 1);
+    t ^= t + Math.imul(t ^ (t >>> 7), t | 61);
+    return ((t ^ (t >>> 14)) >>> 0) / 4294967296;
+  };
+}
+
+/** An even count of standard normal numbers, by Box and Muller. */
+export function normals(uniform, n) {
+  const out = new Float64Array(n);
+  for (let i = 0; i < n; i += 2) {
+    const r = Math.sqrt(-2 * Math.log(1 - uniform())), a = 2 * Math.PI * uniform();
+    out[i] = r * Math.cos(a);
+    out[i + 1] = r * Math.sin(a);
+  }
+  return out;
+}
+
 // -- elements -----------------------------------------------------------------------------
 
 /** Set attributes; null and false remove one, true sets it empty. */
