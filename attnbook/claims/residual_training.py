@@ -4,7 +4,7 @@ from functools import lru_cache
 from statistics import median
 
 from attnbook.claims.measurement import Measurement
-from attnbook.tasks.copying import at_the_end, train_copying
+from attnbook.tasks.left_neighbour import at_the_end, train_copying
 from attnbook.tasks.moons import train_moons
 
 RATE, STEPS, WARM_UP, FEW = 1e-2, 300, 225, 120

@@ -2,7 +2,7 @@
 
 from importlib import import_module
 
-_MODULES = ("characters", "copying", "coreference", "lookup", "moons", "noisy_lookup", "pointing", "previous", "recall",
+_MODULES = ("characters", "left_neighbour", "coreference", "lookup", "moons", "noisy_lookup", "pointing", "previous", "recall",
             "side_by_side")
 
 __all__ = list(_MODULES)

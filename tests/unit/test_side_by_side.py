@@ -5,7 +5,7 @@ import torch
 from torch import nn
 
 from attnbook.stacks import CONNECTIONS, Stack
-from attnbook.tasks.copying import CopyModel, at_the_end, train_copying
+from attnbook.tasks.left_neighbour import CopyModel, at_the_end, train_copying
 from attnbook.tasks.moons import train_moons
 from attnbook.tasks.side_by_side import side_by_side, train_together
 
