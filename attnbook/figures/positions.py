@@ -39,7 +39,7 @@ def over_distance(curves: Mapping[str, np.ndarray], y: str, *, seen: int | None 
         axes.annotate("longest distance in training", (seen, 0.0), xycoords=("data", "axes fraction"), xytext=(4, 5),
                       textcoords="offset points", alpha=0.8)
     axes.set(xlabel="distance", ylabel=y, xlim=(0, None))
-    axes.legend(loc="upper right")
+    axes.legend(loc="lower left", bbox_to_anchor=(0, 1.0), ncols=2, borderaxespad=0)
     return figure
 
 
