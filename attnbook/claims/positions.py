@@ -7,7 +7,7 @@ import torch
 from torch import nn
 
 from attnbook.attention import attention
-from attnbook.claims._draws import EXACT, SEEDS, normal
+from attnbook.claims._draws import EXACT, normal
 from attnbook.claims.measurement import Measurement
 from attnbook.positions import LearnedPositions, alibi_bias, alibi_slopes, rope, rope_frequencies, sinusoidal
 
@@ -24,14 +24,14 @@ def _layers(x, n, *, causal=False, turn=None, bias=None, seed=7):
     return x
 
 
-def _largest(a, b):
+def largest(a, b):
     return (a - b).abs().max().item()
 
 
 # -- order --------------------------------------------------------------------------------
 
 def unordered() -> Measurement:
-    """Without a mask attention permutes with its tokens, a convolution does not; causal layers know order from two on."""
+    """Without a mask attention permutes with its tokens, a convolution does not; two causal layers know the order."""
     x, order = normal(0, 6, D), torch.tensor([3, 0, 5, 1, 4, 2])
     earlier = torch.cat((torch.randperm(5, generator=torch.Generator().manual_seed(1)), torch.tensor([5])))
     slide = nn.functional.conv1d
@@ -40,9 +40,9 @@ def unordered() -> Measurement:
     last = {n: (_layers(x, n, causal=True)[-1], _layers(x[earlier], n, causal=True)[-1]) for n in (2, 3)}
     q, k, v = (x @ w for w in normal(3, 3, D, D) / 4)
     one = [attention(q[p], k[p], v[p], causal=True)[0][-1] for p in (torch.arange(6), earlier)]
-    values = {"permuted": _largest(_layers(x[order], 3), _layers(x, 3)[order]), "tolerance": EXACT,
-              "convolution": _largest(convolved[1], convolved[0][order]), "causal_one": _largest(*one),
-              "causal_two": _largest(*last[2]), "causal_three": _largest(*last[3])}
+    values = {"permuted": largest(_layers(x[order], 3), _layers(x, 3)[order]), "tolerance": EXACT,
+              "convolution": largest(convolved[1], convolved[0][order]), "causal_one": largest(*one),
+              "causal_two": largest(*last[2]), "causal_three": largest(*last[3])}
     return Measurement(values, holds=values["permuted"] < EXACT and values["causal_one"] < EXACT
                        and min(values["convolution"], values["causal_two"], values["causal_three"]) > 0.01)
 
@@ -54,8 +54,8 @@ def two_sentences() -> Measurement:
     back = torch.tensor([3, 2, 0, 1])  # where 我, 爱, 中, 国 stand in the second sentence
     a, b = _layers(one, 3), _layers(two, 3)
     places = sinusoidal(4, D, dtype=torch.float64)
-    with_places = _largest(_layers(one + places, 3).mean(0), _layers(two + places, 3).mean(0))
-    values = {"raw": _largest(a, b), "permuted": _largest(a, b[back]), "pooled": _largest(a.mean(0), b.mean(0)),
+    with_places = largest(_layers(one + places, 3).mean(0), _layers(two + places, 3).mean(0))
+    values = {"raw": largest(a, b), "permuted": largest(a, b[back]), "pooled": largest(a.mean(0), b.mean(0)),
               "with_places": with_places, "tolerance": EXACT}
     same = max(values["permuted"], values["pooled"]) < EXACT
     return Measurement(values, holds=same and values["raw"] > 0.1 and with_places > 0.01)
@@ -70,13 +70,13 @@ def absolute_or_relative() -> Measurement:
         x = x + sinusoidal(4, D, start=start, dtype=torch.float64)
         return x @ w[0] @ (x @ w[1]).T
 
-    shifts = {"sinusoidal": _largest(added(x, 50), added(x, 0)),
-              "rope": _largest(*(rope(x @ w[0], s) @ rope(x @ w[1], s).T for s in (50, 0))),
-              "alibi": _largest(alibi_bias(2, 4, 54)[..., 50:], alibi_bias(2, 4, 4))}
+    shifts = {"sinusoidal": largest(added(x, 50), added(x, 0)),
+              "rope": largest(*(rope(x @ w[0], s) @ rope(x @ w[1], s).T for s in (50, 0))),
+              "alibi": largest(alibi_bias(2, 4, 54)[..., 50:], alibi_bias(2, 4, 4))}
     ways = {"rope": {"turn": lambda z: rope(z, 0)}, "alibi": {"bias": bias}}
-    differs = {name: _largest(*(_layers(z, 2, **way).mean(0) for z in (x, swapped))) for name, way in ways.items()}
+    differs = {name: largest(*(_layers(z, 2, **way).mean(0) for z in (x, swapped))) for name, way in ways.items()}
     places = sinusoidal(4, D, dtype=torch.float64)
-    differs["sinusoidal"] = _largest(*(_layers(z + places, 2).mean(0) for z in (x, swapped)))
+    differs["sinusoidal"] = largest(*(_layers(z + places, 2).mean(0) for z in (x, swapped)))
     values = {f"shift_{k}": v for k, v in shifts.items()} | {f"differs_{k}": v for k, v in differs.items()}
     relative = max(shifts["rope"], shifts["alibi"]) < EXACT and shifts["sinusoidal"] > 0.1
     return Measurement(values | {"tolerance": EXACT}, holds=relative and min(differs.values()) > 1e-3)
@@ -94,14 +94,14 @@ def sinusoid_pair() -> Measurement:
     fit = torch.linalg.lstsq(sines[:-7], sines[7:]).solution
     left = ((sines[:-7] @ fit - sines[7:]).norm() / sines[7:].norm()).item()
     products = (table @ table.T).diagonal(9)
-    values = {"rotation": _largest(turned, table[7:]), "sines_left": left, "tolerance": 1e-9,
+    values = {"rotation": largest(turned, table[7:]), "sines_left": left, "tolerance": 1e-9,
               "spread": (products.max() - products.min()).item(), "length": table[0].norm().item()}
     right = max(values["rotation"], values["spread"]) < 1e-9
     return Measurement(values, holds=right and left > 0.3 and abs(values["length"] - math.sqrt(32)) < 1e-9)
 
 
 def learned_limit() -> Measurement:
-    """A learned table has no row beyond its length: an error that names both numbers, or, in plain torch, IndexError."""
+    """A learned table has no row beyond its length: an error that names both numbers, or torch's IndexError."""
     outcome = {}
     for name, call in {"ours": lambda: LearnedPositions(64, 8)(torch.zeros(65, 8)),
                        "torch": lambda: nn.Embedding(64, 8)(torch.tensor([64]))}.items():
@@ -116,7 +116,7 @@ def learned_limit() -> Measurement:
 # -- RoPE ---------------------------------------------------------------------------------
 
 def rope_relative() -> Measurement:
-    """Scores depend on the difference of positions only, with its sign; lengths are kept; a pair is a complex number."""
+    """Scores depend on the difference of positions, with its sign; lengths are kept; a pair is a complex number."""
     q, k = normal(0, 2, 1, 64)
 
     def score(m, n):
@@ -127,7 +127,7 @@ def rope_relative() -> Measurement:
     pairs = torch.view_as_complex(q.unflatten(-1, (-1, 2)))
     turned = torch.view_as_real(pairs * torch.exp(77j * rope_frequencies(64))).flatten(-2)
     values = {"moved": moved, "direction": abs(score(10, 3) - score(3, 10)), "length": length,
-              "as_phase": _largest(rope(q, 77, "interleaved"), turned), "tolerance": 1e-9}
+              "as_phase": largest(rope(q, 77, "interleaved"), turned), "tolerance": 1e-9}
     exact = max(moved, length, values["as_phase"]) < 1e-9
     return Measurement(values, holds=exact and values["direction"] > 0.1)
 
@@ -143,7 +143,7 @@ def rope_lines() -> Measurement:
     """RoPE written out plainly, against the package's: same numbers, and how many lines it takes."""
     x = normal(0, 50, 32)
     lines = len(inspect.getsource(_written_out).strip().splitlines())
-    error = _largest(_written_out(x), rope(x, 0))
+    error = largest(_written_out(x), rope(x, 0))
     return Measurement({"lines": lines, "error": error, "tolerance": 1e-4}, holds=error < 1e-4 and lines <= 6)
 
 
@@ -163,7 +163,7 @@ def alibi_is_a_signal() -> Measurement:
     """No vector is added anywhere, yet swapped words change the pooled result, as they do not without the bias."""
     x = normal(0, 4, D)
     swapped, bias = x[[2, 3, 1, 0]], alibi_bias(1, 4, slopes=torch.tensor([0.5])).double()[0]
-    without, found = (_largest(_layers(x, 2, bias=b).mean(0), _layers(swapped, 2, bias=b).mean(0)) for b in (None, bias))
+    without, found = (largest(*(_layers(z, 2, bias=b).mean(0) for z in (x, swapped))) for b in (None, bias))
     return Measurement({"without": without, "found": found, "tolerance": EXACT},
                        holds=without < EXACT and found > 0.01)
 
@@ -177,51 +177,3 @@ def alibi_reach() -> Measurement:
     values["nearest_ln2"] = torch.softmax(-math.log(2) * steps, 0)[0].item()
     return Measurement(values, holds=values["near_steep"] > 0.999 and values["near_gentle"] < 0.1
                        and 0.01 < values["far_gentle"] < 0.05 and abs(values["nearest_ln2"] - 0.5) < 1e-9)
-
-
-# -- adding, turning, putting side by side ------------------------------------------------
-
-def what_reaches_the_values() -> Measurement:
-    """The same token at another position: its value changes if a vector was added, never with RoPE or ALiBi."""
-    token, w = normal(0, 1, D), normal(1, D, D) / 4
-    places = sinusoidal(60, D, dtype=torch.float64)
-    added = _largest((token + places[5]) @ w, (token + places[50]) @ w)
-    x = token.expand(6, D)
-    q, k, v = x @ w, x @ w.T, x @ w
-    out = attention(rope(q, 0), rope(k, 0), v, bias=alibi_bias(1, 6).double()[0])[0]
-    values = {"added": added, "turned": _largest(out, v), "tolerance": EXACT}
-    return Measurement(values, holds=added > 0.1 and values["turned"] < EXACT)
-
-
-def tied_blocks() -> Measurement:
-    """(E + P) W equals [E, P] with W twice; with two different blocks no matrix on E + P gives the same."""
-    errors, lefts = [], []
-    for seed in SEEDS:
-        tokens, places = normal(seed, 2, 200, D)
-        w, other = normal(seed + 100, 2, D, 8)
-        both = torch.cat((tokens, places), -1)
-        errors.append(_largest((tokens + places) @ w, both @ torch.cat((w, w))))
-        wanted = both @ torch.cat((w, other))
-        found = torch.linalg.lstsq(tokens + places, wanted).solution
-        lefts.append(((wanted - (tokens + places) @ found).norm() / wanted.norm()).item())
-    values = {"identity": max(errors), "left": min(lefts), "tolerance": EXACT, "d": D, "narrow": 4,
-              "wider": 4 / D, "width_added": D, "parameters_added": D * D, "parameters_beside": (D + 4) * D}
-    return Measurement(values, holds=values["identity"] < EXACT and values["left"] > 0.3)
-
-
-def four_terms() -> Measurement:
-    """The score of sums is four scores; and where a carrier falls silent without a signal, a sum still sends the place."""
-    tokens, places = normal(0, 2, 10, D)
-    m = normal(1, D, D) / D
-    x = tokens + places
-    parts = [a @ m @ b.T for a in (tokens, places) for b in (tokens, places)]
-    values = {"terms": _largest(x @ m @ x.T, sum(parts)), "tolerance": EXACT,
-              "modulated": (0 * tokens * places).norm(dim=-1).max().item(),
-              "added": (0 * tokens + places).norm(dim=-1).mean().item()}
-    return Measurement(values, holds=values["terms"] < EXACT and values["modulated"] == 0 and values["added"] > 1)
-
-
-def dilution() -> Measurement:
-    """The weight of one key whose score leads all others by 5, with no position anywhere: it falls with their number."""
-    values = {f"weight_{n}": math.exp(5) / (math.exp(5) + n - 1) for n in (1024, 32_768, 131_072)}
-    return Measurement(values | {"lead": 5}, holds=values["weight_1024"] < 0.2 and values["weight_131072"] < 0.01)

@@ -64,7 +64,7 @@ def alibi_copies() -> Measurement:
 
 
 def longer_context() -> Measurement:
-    """The RoPE heads at four times their length: as they are, with four other turnings, and trained 20 steps further."""
+    """RoPE heads at four times their length: as they are, with four other turnings, and trained 20 steps further."""
     values = {"chance": 1 / TOKENS, "seeds": 5, "factor": FACTOR}
     for name, turning in TURNING.items():
         for length in (32, 128):

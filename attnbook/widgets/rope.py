@@ -1,4 +1,4 @@
-"""RopeLab: a query and a key at two positions, the hands of their pairs, and the score that sees their distance only."""
+"""RopeLab: a query and a key at two positions, the hands of their pairs, and the score, which sees the distance only."""
 
 import math
 

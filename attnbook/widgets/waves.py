@@ -64,10 +64,11 @@ class WaveLab(Lab):
     def caption(self):
         column, d = min(self.column, self.d_model - 1), self.d_model
         pair, longest, fmt = column // 2, d // 2 - 1, _svg.fmt
-        return (f"Width {d}, column {column}: pair {pair}, one wave in {fmt(wavelength(pair, d))} positions. The longest wave "
-                f"spans {fmt(wavelength(longest, d))}. ALiBi's head {self.head} loses one unit of score in {2 ** self.head} steps.",
-                f"维度 {d}，第 {column} 列：第 {pair} 对，一个波长 {fmt(wavelength(pair, d))} 个位置。最长的波有 "
-                f"{fmt(wavelength(longest, d))} 个位置。ALiBi 的第 {self.head} 个头每 {2 ** self.head} 步减去 1 分。")
+        one, last, steps = fmt(wavelength(pair, d)), fmt(wavelength(longest, d)), 2 ** self.head
+        return (f"Width {d}, column {column}: pair {pair}, one wave in {one} positions. The longest wave spans {last}. "
+                f"ALiBi's head {self.head} loses one unit of score in {steps} steps.",
+                f"维度 {d}，第 {column} 列：第 {pair} 对，一个波长 {one} 个位置。最长的波有 {last} 个位置。"
+                f"ALiBi 的第 {self.head} 个头每 {steps} 步减去 1 分。")
 
 
 # -- its static picture -------------------------------------------------------------------

@@ -5,7 +5,7 @@ import torch
 
 from attnbook import positions as parts
 from attnbook.attention import attention
-from attnbook.claims import positions, positions_training
+from attnbook.claims import positions, positions_adding, positions_training
 
 
 def recency(q, k, v, *, causal=False, bias=None, **rest):
@@ -39,7 +39,7 @@ def stretched(x, start, layout="half", **rest):
     ("attention", without_bias, ["alibi_is_a_signal"]),
     ("sinusoidal", sines_only, ["sinusoid_pair"]),
     ("sinusoidal", lambda n, d, **options: torch.zeros(n, d, dtype=torch.float64),
-     ["two_sentences", "absolute_or_relative", "what_reaches_the_values"]),
+     ["two_sentences", "absolute_or_relative"]),
     ("rope", from_the_middle, ["rope_relative", "absolute_or_relative", "rope_lines"]),
     ("rope", stretched, ["rope_relative", "rope_lines"]),
     ("rope", lambda x, start, *layout: x, ["rope_lines", "absolute_or_relative", "rope_relative"]),
@@ -53,6 +53,18 @@ def test_a_wrong_part_makes_the_check_fail(name, wrong, checks, monkeypatch):
     monkeypatch.setattr(positions, name, wrong)
     for check in checks:
         assert not getattr(positions, check)().holds, check
+
+
+@pytest.mark.parametrize("name, wrong, check", [
+    ("sinusoidal", lambda n, d, **options: torch.zeros(n, d, dtype=torch.float64), "what_reaches_the_values"),
+    ("attention", lambda q, k, v, **rest: (attention(q, k, q, **rest)[0], None), "what_reaches_the_values"),
+    ("normal", lambda seed, *shape: torch.ones(*shape, dtype=torch.float64), "tied_blocks"),
+    ("largest", lambda a, b: 1.0, "tied_blocks"), ("largest", lambda a, b: 1.0, "four_terms"),
+    ("normal", lambda seed, *shape: torch.zeros(*shape, dtype=torch.float64), "four_terms"),
+])
+def test_a_wrong_part_makes_the_check_on_adding_fail(name, wrong, check, monkeypatch):
+    monkeypatch.setattr(positions_adding, name, wrong)
+    assert not getattr(positions_adding, check)().holds
 
 
 CHANCE, RIGHT, HALF = (torch.full((2, 5), x) for x in (1 / 8, 1.0, 0.5))

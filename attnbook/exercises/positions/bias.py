@@ -45,10 +45,11 @@ MISTAKES = (
     Mistake("the sign is missing", _bias(weigh=lambda m, d: m[:, None, None] * d),
             "Far keys should lose score, not win it."),
     Mistake("the distance has a sign", (_bias(lambda i, j, L, S: i + S - L - j), _bias(lambda i, j, L, S: i - j)),
-            "Keys behind the query are hidden by the mask, but a bias that rewards them is a trap for a model without one."),
+            "The mask hides keys behind the query, but a bias that rewards them is a trap without one."),
     Mistake("a distance of 1 from a token to itself", _bias(lambda i, j, L, S: (i + S - L - j).abs() + 1),
             "A token stands at no distance from itself."),
-    Mistake("the square of the distance", _bias(lambda i, j, L, S: (i + S - L - j) ** 2), "ALiBi is linear: that is the L."),
+    Mistake("the square of the distance", _bias(lambda i, j, L, S: (i + S - L - j) ** 2),
+            "ALiBi is linear: that is the L."),
     Mistake("one slope for all heads", _bias(weigh=lambda m, d: -m[0] * d.expand(len(m), *d.shape)),
             "Each head has its own slope.", ("heads", "cache", "one query")),
     Mistake("divided by the slope", _bias(weigh=lambda m, d: -d / m[:, None, None]), "A steep slope takes off more."),
@@ -56,7 +57,8 @@ MISTAKES = (
     Mistake("queries and keys have changed places", _bias(weigh=lambda m, d: -m[:, None, None] * d.mT),
             "Rows are queries, columns are keys.", ("cache", "one query")),
     Mistake("hidden keys are at minus infinity", _bias(lambda i, j, L, S: torch.where(
-        j > i + S - L, torch.inf, (i + S - L - j).abs().double())), "Hiding is the mask's work; the bias only counts steps."),
+        j > i + S - L, torch.inf, (i + S - L - j).abs().double())),
+            "Hiding is the mask's work; the bias only counts steps."),
 )
 
 

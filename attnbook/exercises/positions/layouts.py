@@ -73,5 +73,5 @@ EXERCISE = Exercise(
     right=right,
     cases=cases,
     mistakes=MISTAKES,
-    convention="Shapes: q and k (..., L, d), the result (..., L, L). Both in the layout of halves, base 100, not scaled.",
+    convention="Shapes: q and k (..., L, d), the result (..., L, L). Layout of halves, base 100, not scaled.",
 )

@@ -33,7 +33,8 @@ def cases(generator):
     return [Case("no padding", "a mask of shape (7,), all real", (torch.ones(7, dtype=torch.bool),)),
             Case("padding", "a mask of shape (7,), padded on the left", (padded([2 + pads[0] % 3], 7)[0],)),
             Case("batch", "a mask of shape (4, 8), rows padded differently", (padded([*pads, 0], 8),)),
-            Case("more axes", "a mask of shape (2, 3, 6)", (torch.stack((padded([1, 3, 0], 6), padded([2, 0, 4], 6))),))]
+            Case("more axes", "a mask of shape (2, 3, 6)", (
+                torch.stack((padded([1, 3, 0], 6), padded([2, 0, 4], 6))),))]
 
 
 # -- the mistakes ----------------------------------------------------------------------------

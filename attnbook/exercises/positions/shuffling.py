@@ -58,8 +58,9 @@ def _but(**believed):
 
 
 MISTAKES = (
-    Mistake("a set was thought to have an order", (lambda layers, causal, scheme: True,
-                                                  lambda layers, causal, scheme: layers >= 2 or right(layers, causal, scheme)),
+    Mistake("a set was thought to have an order", (
+        lambda layers, causal, scheme: True,
+        lambda layers, causal, scheme: layers >= 2 or right(layers, causal, scheme)),
             "Without mask and positions every token reads the same set, at every depth.", ("no mask",)),
     Mistake("the mask was thought to change nothing", lambda layers, causal, scheme: scheme != "none",
             "Which set did the tokens before the last one read in the first layer?", ("causal",)),
@@ -74,7 +75,7 @@ MISTAKES = (
     Mistake("sinusoids were thought to need training, or depth", _but(sinusoidal=False),
             "They are added before the first layer, so every score sees them.", ("positions",)),
     Mistake("a relative scheme was thought to see no order in one layer",
-            lambda layers, causal, scheme: layers >= 2 if scheme in ("rope", "alibi") else right(layers, causal, scheme),
+            lambda n, causal, scheme: n >= 2 if scheme in ("rope", "alibi") else right(n, causal, scheme),
             "Distances to the last token change when the others are shuffled.", ("positions",)),
 )
 

@@ -44,7 +44,8 @@ def cases(generator):
 
 MISTAKES = (
     Mistake("positions begin at 1", _table(first=1), "The first row is position 0: its sines are 0."),
-    Mistake("cosines come first", _table(cosine=lambda c, d: c % 2 == 0), "Even columns, counted from 0, hold the sines."),
+    Mistake("cosines come first", _table(cosine=lambda c, d: c % 2 == 0),
+            "Even columns, counted from 0, hold the sines."),
     Mistake("only sines", _table(cosine=lambda c, d: c < 0), "A sine alone cannot be shifted: it needs its cosine."),
     Mistake("sine and cosine of a pair have different frequencies", _table(lambda c, d: c / d),
             "A pair is one clock hand: one angle, of which you take sine and cosine."),
@@ -59,7 +60,8 @@ MISTAKES = (
     Mistake("an odd width was rounded when the frequencies were made", _table(lambda c, d: (c - c % 2) / (d + d % 2)),
             "Divide by the width that was asked for.", ("odd width",)),
     Mistake("an odd width was rounded down when the frequencies were made",
-            _table(lambda c, d: (c - c % 2) / max(d - d % 2, 1)), "Divide by the width that was asked for.", ("odd width",)),
+            _table(lambda c, d: (c - c % 2) / max(d - d % 2, 1)),
+            "Divide by the width that was asked for.", ("odd width",)),
     Mistake("an odd width ends with a cosine", _table(cosine=lambda c, d: (c % 2 == 1) | ((c == d - 1) & (d % 2 == 1))),
             "Its last column has an even number: a sine.", ("odd width", "width 1")),
 )
