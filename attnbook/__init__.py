@@ -13,6 +13,10 @@ _MODULES = (
     "attention", "caches", "claims", "depth", "diagnosis", "exercises", "figures", "projections", "recurrent", "residual",
     "saturation", "scaling",
     "softmax", "stacks", "stream", "tasks", "training", "widgets",
+    "attention", "caches", "claims", "diagnosis", "exercises", "figures", "projections", "recurrent", "saturation",
+    "scaling",
+    "softmax", "tasks", "training", "widgets",
+    "long_context", "positions", "rotary",
 )
 
 __all__ = list(_MODULES)

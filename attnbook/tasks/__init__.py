@@ -4,6 +4,7 @@ from importlib import import_module
 
 _MODULES = ("characters", "left_neighbour", "coreference", "lookup", "moons", "noisy_lookup", "pointing", "previous", "recall",
             "side_by_side")
+_MODULES = ("characters", "coreference", "lookup", "noisy_lookup", "pointing", "previous", "recall", "copying")
 
 __all__ = list(_MODULES)
 

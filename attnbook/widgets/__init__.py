@@ -16,6 +16,8 @@ _HOMES = {
     "ScaleLab": "scale",
     "SoftmaxLab": "softmax",
     "StreamLab": "stream",
+    "RopeLab": "rope",
+    "WaveLab": "waves",
 }
 
 __all__ = sorted(_HOMES)

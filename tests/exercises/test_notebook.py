@@ -14,6 +14,7 @@ CHAPTERS = {
     "01_routing.ipynb": "attnbook.exercises.routing", "02_qkv.ipynb": "attnbook.exercises.qkv",
     "03_scaling.ipynb": "attnbook.exercises.scaling", "04_softmax.ipynb": "attnbook.exercises.softmax",
     "05_residual.ipynb": "attnbook.exercises.residual",
+    "06_positions.ipynb": "attnbook.exercises.positions",
 }
 FOLDER = Path(__file__).parents[2] / "chapters"
 
