@@ -10,13 +10,9 @@ from importlib import import_module
 __version__ = "0.1.0"
 
 _MODULES = (
-    "attention", "caches", "claims", "depth", "diagnosis", "exercises", "figures", "projections", "recurrent", "residual",
-    "saturation", "scaling",
-    "softmax", "stacks", "stream", "tasks", "training", "widgets",
-    "attention", "caches", "claims", "diagnosis", "exercises", "figures", "projections", "recurrent", "saturation",
-    "scaling",
-    "softmax", "tasks", "training", "widgets",
-    "long_context", "positions", "rotary",
+    "attention", "caches", "claims", "depth", "diagnosis", "exercises", "figures", "long_context",
+    "positions", "projections", "recurrent", "residual", "rotary", "saturation", "scaling", "softmax",
+    "stacks", "stream", "tasks", "training", "widgets",
 )
 
 __all__ = list(_MODULES)

@@ -2,9 +2,10 @@
 
 from importlib import import_module
 
-_MODULES = ("characters", "left_neighbour", "coreference", "lookup", "moons", "noisy_lookup", "pointing", "previous", "recall",
-            "side_by_side")
-_MODULES = ("characters", "coreference", "lookup", "noisy_lookup", "pointing", "previous", "recall", "copying")
+_MODULES = (
+    "characters", "copying", "coreference", "left_neighbour", "lookup", "moons", "noisy_lookup", "pointing",
+    "previous", "recall", "side_by_side",
+)
 
 __all__ = list(_MODULES)
 
