@@ -1,6 +1,6 @@
 """What runs along a stack: its stream recorded, and measured layer by layer (chapter 5)."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import torch
 from jaxtyping import Float, Int
@@ -142,10 +142,3 @@ def word_accuracy(states: Float[Tensor, "N d"], words: Int[Tensor, "N"], n_words
     weights = torch.linalg.solve(covariance, means.T)  # (d, words)
     scores = states[cut:].double() @ weights - (means.T * weights).sum(0) / 2
     return (scores.argmax(-1) == words[cut:]).double().mean().item()
-
-
-# -- a random stack, read at chosen depths ---------------------------------------------------
-
-def jacobian_of(f: Callable, x: Float[Tensor, "d"]) -> Float[Tensor, "d d"]:
-    """The matrix of derivatives of f at x, row = output."""
-    return torch.autograd.functional.jacobian(f, x)

@@ -144,3 +144,12 @@ def test_a_batch_of_padding_only_has_loss_zero():
 def test_arguments_of_the_masked_loss_that_do_not_fit_are_named(change, error, words):
     with pytest.raises(error, match=words):
         masked_loss(*change(*padded(0)))
+
+
+def test_the_fused_update_differs_by_rounding_only():
+    def run(fused):
+        p, loss = line()
+        fit([p], loss, steps=20, lr=0.1, fused=fused)
+        return p.item()
+
+    assert run(True) == pytest.approx(run(False), rel=1e-4)
