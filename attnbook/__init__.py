@@ -10,9 +10,9 @@ from importlib import import_module
 __version__ = "0.1.0"
 
 _MODULES = (
-    "attention", "caches", "claims", "diagnosis", "exercises", "figures", "projections", "recurrent", "saturation",
-    "scaling",
-    "softmax", "tasks", "training", "widgets",
+    "attention", "caches", "claims", "diagnosis", "exercises", "figures", "projections", "recurrent", "residual",
+    "saturation", "scaling",
+    "softmax", "stacks", "stream", "tasks", "training", "widgets",
 )
 
 __all__ = list(_MODULES)
