@@ -13,6 +13,8 @@ _MODULES = (
     "attention", "caches", "claims", "diagnosis", "exercises", "figures", "projections", "recurrent", "residual",
     "saturation", "scaling",
     "softmax", "stacks", "stream", "tasks", "training", "widgets",
+    "long_context", "positions", "rotary",
+    "transformer",
 )
 
 __all__ = list(_MODULES)

@@ -40,3 +40,23 @@ def whole_number(name: str, x, minimum: int = 0) -> None:
         raise TypeError(f"{name} is {describe(x)}; expected a whole number")
     if x < minimum:
         raise ValueError(f"{name} is {x}; expected at least {minimum}")
+
+
+def positive(name: str, x) -> None:
+    """Raise unless x is a finite number above 0."""
+    if isinstance(x, bool) or not isinstance(x, (int, float)):
+        raise TypeError(f"{name} is {describe(x)}; expected a number")
+    if not 0 < x < float("inf"):
+        raise ValueError(f"{name} is {x!r}; expected a positive number")
+
+
+def positions(name: str, positions, x, whole: bool = False) -> None:
+    """Raise unless positions give each row of x (..., L, d) a number: (L,), or all its axes but the last."""
+    numbers = isinstance(positions, torch.Tensor) and positions.dtype != torch.bool and not positions.is_complex()
+    if not numbers or (whole and positions.is_floating_point()):
+        kind = "whole numbers" if whole else "numbers"
+        raise TypeError(f"{name} is {describe(positions)}; expected a tensor of {kind}")
+    rows = tuple(x.shape[:-1])
+    same_axes = positions.dim() == len(rows) and all(p in (1, n) for p, n in zip(positions.shape, rows, strict=True))
+    fits = positions.shape == rows[-1:] or (same_axes and positions.shape[-1] == rows[-1])
+    shape(name, positions, f"{rows[-1:]}, or {len(rows)} axes that broadcast to {rows}, the rows of x", fits)
