@@ -2,7 +2,8 @@
 
 from importlib import import_module
 
-_MODULES = ("characters", "coreference", "lookup", "noisy_lookup", "pointing", "previous", "recall", "copying")
+_MODULES = ("characters", "coreference", "lookup", "noisy_lookup", "pointing", "previous", "recall", "copying",
+            "heads", "repeats")
 
 __all__ = list(_MODULES)
 
