@@ -14,17 +14,24 @@ def parts(shares: Mapping[str, Sequence[float]], guess: float) -> Figure:
     shares[variant]: low, mean and high of what it names right. guess: the share of knowing nothing.
     """
     figure, axes = new_figure(0.36 * len(shares) + 0.9)
-    for row, (low, mean, high) in enumerate(shares.values()):
-        axes.plot([low, high], [row, row], color=STREAM, lw=5, alpha=0.4, solid_capstyle="butt")
-        axes.plot([mean], [row], color=STREAM, marker="o")
+    _ranges(axes, shares)
+    for row, (_, mean, high) in enumerate(shares.values()):
         axes.annotate(f"{mean:.0%}", (high, row), xytext=(8, 0), textcoords="offset points", va="center", fontsize=9)
     axes.axvline(guess, color=INK, lw=0.8, ls=(0, (2, 2)), alpha=0.6)
     axes.annotate("a guess", (guess, len(shares) - 0.55), xytext=(4, 0), textcoords="offset points", alpha=0.8, fontsize=9)
-    axes.set(xlabel="symbols named right", xlim=(0, 1.08), ylim=(len(shares) - 0.4, -0.6))
-    axes.set_xticks([0, 0.25, 0.5, 0.75, 1], ["0%", "25%", "50%", "75%", "100%"])
+    axes.set_xlabel("symbols named right")
+    return figure
+
+
+def _ranges(axes, shares):
+    """A row for each name, from above: low, mean and high of a share."""
+    for row, (low, mean, high) in enumerate(shares.values()):
+        axes.plot([low, high], [row, row], color=STREAM, lw=5, alpha=0.4, solid_capstyle="butt")
+        axes.plot([mean], [row], color=STREAM, marker="o")
+    axes.set(xlim=(0, 1.08), ylim=(len(shares) - 0.4, -0.6))
+    axes.set_xticks([0, 0.5, 1], ["0%", "50%", "100%"])
     axes.set_yticks(range(len(shares)), list(shares))
     axes.tick_params(axis="y", length=0)
-    return figure
 
 
 def learning(curves: Mapping[str, Sequence[float]], guess: float) -> Figure:
@@ -56,13 +63,8 @@ def two_places(copying: Mapping[str, Sequence[Sequence[float]]], naming: Mapping
                   ha="right", alpha=0.8)
     left.set(title="copying: loss", xlabel="training steps", ylim=(1e-4, 6))
     left.legend(loc="lower left")
-    for place, (low, mean, high) in enumerate(naming.values()):
-        right.plot([place, place], [low, high], color=STREAM, lw=6, alpha=0.4, solid_capstyle="butt")
-        right.plot([place], [mean], color=STREAM, marker="o")
-    right.set(title="naming: both right", ylim=(0, 1.06), xlim=(-0.5, len(naming) - 0.5))
-    right.set_yticks([0, 0.25, 0.5, 0.75, 1], ["0%", "25%", "50%", "75%", "100%"])
-    right.set_xticks(range(len(naming)), list(naming))
-    right.tick_params(axis="x", length=0)
+    _ranges(right, naming)
+    right.set_title("naming: both right")
     return figure
 
 
