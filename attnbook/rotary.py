@@ -1,4 +1,4 @@
-"""RoPE: queries and keys are turned by an angle that grows with their position, so a score sees distance (chapter 6)."""
+"""RoPE: queries and keys are turned by their positions, so that a score sees the distance only (chapter 6)."""
 
 import torch
 from jaxtyping import Float

@@ -35,19 +35,28 @@ def train_copiers(scheme: str, *, seeds: Sequence[int] = range(5), steps: int = 
     Raises ValueError for an unknown scheme.
     """
     copiers = Copiers(scheme, seeds)
-    train_further(copiers, steps=steps, length=TRAINED, size=BATCH)
+    _train(copiers, steps, TRAINED, BATCH)
     return copiers
 
 
-def train_further(copiers: "Copiers", *, steps: int, length: int, size: int = 4, lr: float = LR, **turning) -> None:
-    """Train on sequences of another length, in place; turning: as for Copiers.forward."""
+def train_further(copiers: "Copiers", *, steps: int, length: int, size: int = 4, **turning) -> "Copiers":
+    """A copy of the heads, trained on with sequences of another length; turning: as for Copiers.forward."""
+    twin = Copiers(copiers.scheme, copiers.seeds)
+    twin.load_state_dict(copiers.state_dict())
+    twin.generators = [torch.Generator().manual_seed(500 + seed) for seed in copiers.seeds]
+    _train(twin, steps, length, size, **turning)
+    return twin
+
+
+def _train(copiers, steps, length, size, **turning):
+    """In place, on fresh sequences at each step."""
     def loss(_):
         tokens = _sequences(copiers.generators, size, length)
         logits = copiers(tokens, **turning)[..., max(BACKS):, :]
         wanted = _wanted(tokens)[..., max(BACKS):]
         return len(BACKS) * len(tokens) * nn.functional.cross_entropy(logits.flatten(0, -2), wanted.flatten())
 
-    fit(copiers, loss, steps=steps, lr=lr, warm_up=20)
+    fit(copiers, loss, steps=steps, lr=LR, warm_up=20)
 
 
 def copy_accuracy(copiers: "Copiers", length: int, first: int = max(BACKS), *, size: int = 40, **turning

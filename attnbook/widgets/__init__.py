@@ -15,6 +15,8 @@ _HOMES = {
     "RelayLab": "relay",
     "ScaleLab": "scale",
     "SoftmaxLab": "softmax",
+    "RopeLab": "rope",
+    "WaveLab": "waves",
 }
 
 __all__ = sorted(_HOMES)
