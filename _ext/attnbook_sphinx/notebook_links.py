@@ -24,29 +24,37 @@ class NotebookLinks(SphinxPostTransform):
     def run(self, **kwargs):
         for node in list(self.document.findall(nodes.raw)):
             if "html" in node.get("format", "") and re.search(r"\.(?:ipynb|py)\b", node.astext()):
-                node.replace_self(nodes.raw("", LINK.sub(self._link, node.astext()), **_attributes(node)))
+                html = rewrite(node.astext(), self.app, self.env.docname)
+                node.replace_self(nodes.raw("", html, **_attributes(node)))
 
-    def _link(self, found):
-        path = posixpath.normpath(posixpath.join(posixpath.dirname(self.env.docname), found["path"]))
-        address = self._source(path) if path.endswith(".py") else self._page(path.removesuffix(".ipynb"))
+
+def rewrite(html: str, app, here: str) -> str:
+    """The HTML of page `here` with its links to notebooks and to files of the package rewritten."""
+    def link(found):
+        path = posixpath.normpath(posixpath.join(posixpath.dirname(here), found["path"]))
+        address = _source(app, path) if path.endswith(".py") else _page(app, here, path.removesuffix(".ipynb"))
         if address is None:
             return found["text"]
-        return f'<a{found["before"]} {found["name"]}="{address}{found["place"] or ""}"{found["after"]}>{found["text"]}</a>'
+        address += found["place"] or ""
+        return f'<a{found["before"]} {found["name"]}="{address}"{found["after"]}>{found["text"]}</a>'
 
-    def _page(self, page):
-        here, builder = self.env.docname, self.app.builder
-        if page in self.env.found_docs:
-            return builder.get_relative_uri(here, page)
-        if page in self.config.html_context.get("attn_elsewhere", {}):
-            return f"{'../' * (here.count('/') + 1)}en/{page}.html"
+    return LINK.sub(link, html)
+
+
+def _page(app, here, page):
+    if page in app.env.found_docs:
+        return app.builder.get_relative_uri(here, page)
+    if page in app.config.html_context.get("attn_elsewhere", {}):
+        return f"{'../' * (here.count('/') + 1)}en/{page}.html"
+    return None
+
+
+def _source(app, path):
+    options = app.config.html_theme_options
+    repository = options.get("repository_url")
+    if not repository or not Path(app.srcdir, path).exists():
         return None
-
-    def _source(self, path):
-        options = self.config.html_theme_options
-        repository = options.get("repository_url")
-        if not repository or not Path(self.env.srcdir, path).exists():
-            return None
-        return f"{repository}/blob/{options.get('repository_branch', 'main')}/{path}"
+    return f"{repository}/blob/{options.get('repository_branch', 'main')}/{path}"
 
 
 def _attributes(node):
