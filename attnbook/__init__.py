@@ -13,6 +13,11 @@ _MODULES = (
     "attention", "caches", "claims", "depth", "diagnosis", "exercises", "figures", "long_context",
     "positions", "projections", "recurrent", "residual", "rotary", "saturation", "scaling", "softmax",
     "stacks", "stream", "tasks", "training", "widgets",
+    "attention", "caches", "claims", "diagnosis", "exercises", "figures", "projections", "recurrent", "residual",
+    "saturation", "scaling",
+    "softmax", "stacks", "stream", "tasks", "training", "widgets",
+    "long_context", "positions", "rotary",
+    "transformer",
 )
 
 __all__ = list(_MODULES)

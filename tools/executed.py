@@ -7,6 +7,7 @@ requirements must run them again, so each state of those has a cache folder of i
 import concurrent.futures
 import hashlib
 import os
+import re
 import shutil
 import sys
 
@@ -30,7 +31,15 @@ def key() -> str:
             continue
         digest.update(path.relative_to(ROOT).as_posix().encode() + b"\0")
         digest.update(hashlib.sha256(path.read_bytes()).digest())
+    digest.update(repr(cards()).encode())
     return digest.hexdigest()[:16]
+
+
+def cards() -> list[tuple[str, list[str]]]:
+    """Which chapter shows which claims: the page of the ledger links to them."""
+    calls = {path.name: re.findall(r"\bclaims?\([^)]*\)", path.read_text(encoding="utf-8"))
+             for path in (ROOT / "chapters").glob("*.ipynb")}
+    return sorted(calls.items())
 
 
 def folder():

@@ -1,7 +1,9 @@
 """Claims as cards: verdict, statement, what was measured, what is true, references, in both languages."""
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from html import escape
 
 from attnbook.claims.bibliography import references
@@ -18,6 +20,7 @@ _STYLE = """<style>
 html[lang^=zh] .attn-claim .lang-zh{display:revert}
 html[lang^=zh] .attn-claim .lang-en{display:none}
 </style>"""
+LEDGER = "../ledger.ipynb"  # seen from a chapter; the built book has pages in place of notebooks
 _WORDS = {
     "en": {"head": "Claim {id}: {verdict}", "statement": "Claim.", "shows": "Measured.",
            "correct": "What is true.", "fails": "This run does not back the verdict.", "gap": " "},
@@ -67,49 +70,60 @@ def _line(one, measurement):
 
 
 def _article(one, measurement):
-    languages = [language for language in ("en", "zh") if language in one.statement]
-    parts = [_verdict(one, languages)]
-    parts += [_body(one, measurement, language, alone=len(languages) == 1) for language in languages]
+    parts = [verdict_line(one, link=f"{LEDGER}#claim-{one.id}"),
+             bilingual("div", one, partial(body, one, measurement, ("statement", "shows", "correct")))]
     if one.references:
-        parts.append(_reference_list(one.references))
+        parts.append(reference_list(one.references))
     inside = "\n".join(parts)
     return f'<article class="attn-claim attn-claim--{one.verdict}" id="claim-{one.id}">\n{inside}\n</article>'
 
 
-def _verdict(one, languages):
-    verdict = VERDICTS[one.verdict]
-    heads = "".join(
-        _in(language, "span", escape(_WORDS[language]["head"].format(id=one.id, verdict=getattr(verdict, language))),
-            alone=len(languages) == 1)
-        for language in languages
-    )
-    return f'<p class="attn-claim-verdict"><span aria-hidden="true">{verdict.symbol}</span> {heads}</p>'
+# -- pieces of HTML, which the ledger's page is made of, too ----------------------------------
+
+def verdict_line(one: Claim, link: str) -> str:
+    """Symbol, id and verdict of a claim as a paragraph that leads to another place where the claim stands."""
+    symbol = f'<span aria-hidden="true">{VERDICTS[one.verdict].symbol}</span>'
+    head = bilingual("span", one, lambda language: f'<a href="{link}">{name(one, language)}</a>')
+    return f'<p class="attn-claim-verdict">{symbol} {head}</p>'
 
 
-def _body(one, measurement, language, alone):
+def name(one: Claim, language: str) -> str:
+    """Claim 2.1.1-h: holds under a condition"""
+    return escape(_WORDS[language]["head"].format(id=one.id, verdict=getattr(VERDICTS[one.verdict], language)))
+
+
+def body(one: Claim, measurement: Measurement | None, parts: tuple[str, ...], language: str) -> str:
+    """Some of the parts statement, shows (what was measured) and correct (what is true), a paragraph each."""
     words = _WORDS[language]
     texts = {"statement": one.statement[language], "shows": sentence(one, measurement, language),
              "correct": one.correct[language]}
-    lines = [f'<p class="attn-claim-{name}"><strong>{words[name]}</strong>{words["gap"]}{_text(text)}</p>'
-             for name, text in texts.items() if text]
+    lines = [f'<p class="attn-claim-{part}"><strong>{words[part]}</strong>{words["gap"]}{marked(texts[part])}</p>'
+             for part in parts if texts[part]]
     if _fails(measurement):
         lines.append(f'<p class="attn-claim-fails"><strong>{words["fails"]}</strong></p>')
-    return _in(language, "div", "\n" + "\n".join(lines) + "\n", alone)
+    return "\n" + "\n".join(lines) + "\n"
 
 
-def _in(language, tag, content, alone):
-    """Content in one language; only one that has a translation is hidden from the other edition."""
+def bilingual(tag: str, one: Claim, content: Callable[[str], str]) -> str:
+    """content("en") and content("zh") in elements of their languages; without a translation, one that is never hidden."""
+    languages = [language for language in ("en", "zh") if language in one.statement]
+    return "".join(in_language(tag, language, content(language), alone=len(languages) == 1) for language in languages)
+
+
+def in_language(tag: str, language: str, content: str, alone: bool = False) -> str:
+    """An element in one language, hidden from the other edition unless it stands alone."""
     code = {"en": "en", "zh": "zh-CN"}[language]
     hook = "" if alone else f' class="lang-{language}"'
     return f'<{tag}{hook} lang="{code}">{content}</{tag}>'
 
 
-def _text(text):
+def marked(text: str) -> str:
     """Plain text as HTML; `backticks` mark code."""
     return re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(text, quote=False))
 
 
-def _reference_list(keys):
+def reference_list(keys: tuple[str, ...]) -> str:
+    """References as a list: who, when, title, and a link."""
     items = []
     for key in keys:
         reference = references()[key]

@@ -35,6 +35,7 @@ FINISHED_SECTIONS = (
     "2.3", "2.3.1", "2.3.2", "2.3.3", "2.3.4", "2.4", "2.4.1", "2.4.2",
     "2.3.5", "2.3.5.A", "2.3.5.B", "2.3.5.C", "2.3.5.D", "2.3.5.E", "2.3.5.F", "2.3.5.G", "2.3.5.S",
     "2.5", "2.5.1", "2.5.2",
+    "2.7", "2.8",
 )
 """Sections with both languages and with a check or a reference behind every verdict."""
 

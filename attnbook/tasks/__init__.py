@@ -6,6 +6,8 @@ _MODULES = (
     "characters", "copying", "coreference", "left_neighbour", "lookup", "moons", "noisy_lookup", "pointing",
     "previous", "recall", "side_by_side",
 )
+_MODULES = ("characters", "coreference", "lookup", "noisy_lookup", "pointing", "previous", "recall", "copying",
+            "heads", "repeats")
 
 __all__ = list(_MODULES)
 
