@@ -13,6 +13,7 @@ _MODULES = (
     "attention", "caches", "claims", "diagnosis", "exercises", "figures", "projections", "recurrent", "saturation",
     "scaling",
     "softmax", "tasks", "training", "widgets",
+    "costs", "distributed", "efficient", "launch", "linear", "meter", "sparse", "tiled",
 )
 
 __all__ = list(_MODULES)

@@ -1,0 +1,59 @@
+"""Counters that give the same number on every computer: multiplications done, and numbers alive at once."""
+
+from collections.abc import Callable
+
+import torch
+from torch.multiprocessing.reductions import StorageWeakRef
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils.flop_counter import FlopCounterMode
+
+
+def count_products(call: Callable) -> int:
+    """Multiplications (each with an addition) in the matrix products that call() does."""
+    with FlopCounterMode(display=False) as counter, torch.no_grad():
+        call()
+    return counter.get_total_flops() // 2
+
+
+def peak_numbers(call: Callable) -> int:
+    """The largest number of elements that new tensors hold at the same time while call() runs, its result included.
+
+    Tensors that existed before are not counted; views are counted once.
+    """
+    with _Alive() as alive, torch.no_grad():
+        call()
+    return alive.peak
+
+
+class _Alive(TorchDispatchMode):
+    """Looks at the result of every operation and keeps a weak reference to its storage."""
+
+    def __init__(self):
+        super().__init__()
+        self.known, self.inputs, self.peak = {}, set(), 0
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        for x in torch.utils._pytree.tree_leaves((args, kwargs)):
+            if isinstance(x, torch.Tensor) and _key(x) not in self.known:
+                self.inputs.add(_key(x))
+        result = func(*args, **(kwargs or {}))
+        self.known = {key: (ref, size) for key, (ref, size) in self.known.items() if not ref.expired()}
+        for x in torch.utils._pytree.tree_leaves(result):
+            if isinstance(x, torch.Tensor) and _key(x) not in self.inputs and x.numel():
+                storage = x.untyped_storage()
+                self.known[_key(x)] = StorageWeakRef(storage), storage.nbytes() // x.element_size()
+        self.peak = max(self.peak, sum(size for _, size in self.known.values()))
+        return result
+
+
+def _key(x):
+    return x.untyped_storage()._cdata
+
+
+def saved_numbers(call: Callable) -> int:
+    """Numbers that call() keeps for its backward pass: the sum over tensors handed to autograd for safe-keeping."""
+    kept = []
+    with torch.autograd.graph.saved_tensors_hooks(lambda x: kept.append(x.numel()) or x, lambda x: x):
+        result = call()
+    del result
+    return sum(kept)
