@@ -33,6 +33,7 @@ KINDS = ("attribution", "historical", "formula", "numeric", "empirical", "analog
 FINISHED_SECTIONS = (
     "2.0", "2.1", "2.1.1", "2.1.2", "2.1.3", "2.2", "2.2.1", "2.2.2", "2.2.3", "2.2.4",
     "2.3", "2.3.1", "2.3.2", "2.3.3", "2.3.4", "2.4", "2.4.1", "2.4.2",
+    "2.6",
 )
 """Sections with both languages and with a check or a reference behind every verdict."""
 

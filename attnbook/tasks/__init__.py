@@ -2,7 +2,8 @@
 
 from importlib import import_module
 
-_MODULES = ("characters", "coreference", "lookup", "noisy_lookup", "pointing", "previous", "recall")
+_MODULES = ("characters", "coreference", "lookup", "noisy_lookup", "pointing", "previous", "recall",
+            "far")
 
 __all__ = list(_MODULES)
 
