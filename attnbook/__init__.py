@@ -13,7 +13,7 @@ _MODULES = (
     "attention", "caches", "claims", "diagnosis", "exercises", "figures", "projections", "recurrent", "saturation",
     "scaling",
     "softmax", "tasks", "training", "widgets",
-    "costs", "distributed", "efficient", "launch", "linear", "meter", "sparse", "tiled",
+    "costs", "distributed", "efficient", "launch", "linear", "meter", "ring_report", "sparse", "tiled",
 )
 
 __all__ = list(_MODULES)

@@ -5,7 +5,7 @@ so far is merged with what the next block adds (attnbook.tiled). In the backward
 travel with their block and come home with it.
 
 Start ranks from a script with torchrun, or from a notebook with attnbook.launch. `torchrun --nproc_per_node 2 -m
-attnbook.distributed` compares the ring with one process.
+attnbook.ring_report` compares the ring with one process.
 Source: Liu, Zaharia and Abbeel 2023 (the ring); a causal mask is balanced by pairing early with late pieces (zig-zag).
 """
 
@@ -19,7 +19,7 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 from attnbook import _checks
-from attnbook.attention import _check_qkv, additive_mask, attention
+from attnbook.attention import _check_qkv, additive_mask
 from attnbook.tiled import _merge, partial_attention, tile_gradients
 
 BLOCK = 512  # queries and keys of one tile of scores: no rank holds more scores than BLOCK * BLOCK at a time
@@ -182,36 +182,3 @@ class _RingAttention(torch.autograd.Function):
             block = block if last else wait()
             gradients = ring.pass_on(gradients, coming)()  # after the last step they are home
         return (to_q.to(q.dtype), gradients[0].to(k.dtype), gradients[1].to(v.dtype), None, None, None, None)
-
-
-# -- the ring against one process ---------------------------------------------------------
-
-def compare(n: int = 37, causal: bool = True, order: str = "zigzag", heads: int = 2, width: int = 8) -> float:
-    """Largest difference between the ring and plain attention, output and gradients, on this rank's rows.
-
-    Every rank draws the same sequence, so that no result has to be collected.
-    """
-    generator = torch.Generator().manual_seed(n)
-    whole = [torch.randn(heads, n, width, generator=generator, dtype=torch.float64) for _ in range(4)]
-    positions = shard_positions(n, dist.get_rank(), dist.get_world_size(), order)
-    whole, direction = [x.requires_grad_() for x in whole[:3]], whole[3]
-    local = [x.detach()[:, positions].requires_grad_() for x in whole]
-    ours = ring_attention(*local, causal, positions=positions)
-    theirs = attention(*whole, causal=causal)[0]
-    pairs = [(ours, theirs), *zip(torch.autograd.grad(ours, local, direction[:, positions]),
-                                  torch.autograd.grad(theirs, whole, direction))]
-    return max((a - b[:, positions]).abs().max().item() if a.numel() else 0.0 for a, b in pairs)
-
-
-def main() -> None:
-    """What `torchrun -m attnbook.distributed` runs on every rank."""
-    from attnbook.launch import LIMIT, joined
-
-    with joined(LIMIT):
-        worst = max(compare(n, causal, order) for n in (3, 37) for causal in (False, True)
-                    for order in ("contiguous", "zigzag"))
-        print(f"rank {dist.get_rank()} of {dist.get_world_size()}: within 1e-5 of one process: {worst < 1e-5}")
-
-
-if __name__ == "__main__":
-    main()

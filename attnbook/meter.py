@@ -1,6 +1,11 @@
-"""Counters that give the same number on every computer: multiplications done, and numbers alive at once."""
+"""Counters that give the same number on every computer: multiplications done, and numbers alive at once.
 
-from collections.abc import Callable
+seconds() is the exception: what it returns depends on the computer and on what else runs there.
+"""
+
+import math
+import time
+from collections.abc import Callable, Sequence
 
 import torch
 from torch.multiprocessing.reductions import StorageWeakRef
@@ -57,3 +62,21 @@ def saved_numbers(call: Callable) -> int:
         result = call()
     del result
     return sum(kept)
+
+
+def seconds(call: Callable, turns: int = 3) -> float:
+    """The shortest time of several calls, without gradients."""
+    spent = []
+    with torch.no_grad():
+        for _ in range(turns):
+            start = time.perf_counter()
+            call()
+            spent.append(time.perf_counter() - start)
+    return min(spent)
+
+
+def exponent(lengths: Sequence[float], values: Sequence[float]) -> float:
+    """The power p for which values grow as lengths**p: the least-squares slope between their logarithms."""
+    x, y = ([math.log(value) for value in one] for one in (lengths, values))
+    mean_x, mean_y = sum(x) / len(x), sum(y) / len(y)
+    return sum((a - mean_x) * (b - mean_y) for a, b in zip(x, y)) / sum((a - mean_x) ** 2 for a in x)

@@ -57,6 +57,7 @@ def same_behaviour() -> Measurement:
         for order, data in (("usual", usual()), ("swapped", swapped())):
             found = [between(model, data=data) for model in models]
             values |= {f"{name}_{order}_low": min(found), f"{name}_{order}_high": max(found)}
+            values |= {f"{name}_{order}_{seed}": share for seed, share in zip(SEEDS, found)}
     holds = min(values["rule_usual_low"], values["habit_usual_low"]) > 0.9
     return Measurement(values | {"seeds": len(SEEDS)},
                        holds=holds and values["rule_swapped_low"] > 0.95 and values["habit_swapped_high"] < 0.85)
@@ -82,7 +83,8 @@ def weights_and_effects() -> Measurement:
         heads = rows.mean(1).flatten()
         low, middle, high = heads.quantile(torch.tensor([0.05, 0.5, 0.95]).double()).tolist()
         values |= {f"{kind}_median": middle, f"{kind}_low": low, f"{kind}_high": high}
-        values[f"{kind}_lowest"] = rows.min().item()
+        values |= {f"{kind}_lowest": rows.min().item()}
+        values |= {f"{kind}_head_{i}": value for i, value in enumerate(heads.tolist())}
         values[f"{kind}_between"] = ((rows > 0.6) & (rows < 0.7)).double().mean().item()
     spread = values["cut_median"] - values["occlusion_median"]
     rare = max(values[f"{kind}_between"] for kind in found)

@@ -15,6 +15,8 @@ _HOMES = {
     "RelayLab": "relay",
     "ScaleLab": "scale",
     "SoftmaxLab": "softmax",
+    "CostLab": "cost",
+    "PatternLab": "pattern",
 }
 
 __all__ = sorted(_HOMES)

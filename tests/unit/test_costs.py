@@ -6,7 +6,7 @@ import torch
 from attnbook import costs
 from attnbook.attention import attention
 from attnbook.linear import linear_attention
-from attnbook.meter import count_products, peak_numbers, saved_numbers
+from attnbook.meter import count_products, exponent, peak_numbers, saved_numbers, seconds
 from attnbook.sparse import sliding_window_attention
 from attnbook.tiled import tiled_attention
 
@@ -84,3 +84,9 @@ def test_units_one_can_picture(value, kind, words):
 def test_bytes_on_the_ring():
     assert costs.bytes_moved(1000, 64, 1) == 0
     assert costs.bytes_moved(1000, 64, 4) == 3 * 250 * 2 * 64 * 4
+
+
+def test_the_exponent_of_a_power_is_found_and_time_is_positive():
+    assert exponent([10, 20, 40], [3 * n**1.5 for n in (10, 20, 40)]) == pytest.approx(1.5)
+    called = []
+    assert seconds(lambda: called.append(1), turns=2) >= 0 and len(called) == 2

@@ -12,6 +12,7 @@ import torch.distributed as dist
 from attnbook.attention import attention
 from attnbook.distributed import ring_attention, shard_positions, visible_pairs
 from attnbook.launch import RankError, joined, run_ranks
+from attnbook.ring_report import ring_report
 
 
 @pytest.fixture(scope="module")
@@ -49,11 +50,17 @@ def test_a_failing_rank_ends_all_and_leaves_no_process(function, args, words):
 
 def test_torchrun_starts_the_ring():
     command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--local_addr", "localhost",
-               "--nproc_per_node", "2", "-m", "attnbook.distributed"]
+               "--nproc_per_node", "2", "-m", "attnbook.ring_report"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
     assert sorted(done.stdout.split("\n"))[-2:] == [
         f"rank {rank} of 2: within 1e-5 of one process: True" for rank in (0, 1)]
+
+
+def test_the_report_names_rings_and_lengths():
+    first, second = run_ranks(ring_report, 2, (16,))
+    assert set(first["seconds"]) == {(16, 1), (16, 2)} and set(second["seconds"]) == {(16, 2)}
+    assert max(first["difference"].values()) < 1e-12 and min(first["seconds"].values()) > 0
 
 
 # -- in this process: a ring of one -------------------------------------------------------

@@ -29,12 +29,12 @@ from attnbook.tasks.coreference.sentences import (
     sentence,
     sentences,
 )
-from attnbook.tasks.coreference.trap import ordered, swapped, train_habit, usual
+from attnbook.tasks.coreference.trap import ordered, swapped, train_habit, trap_explorer_data, usual
 
 __all__ = [
     "sentence", "sentences", "encode", "examples", "batch",
     "CoreferenceModel", "Report", "train_coreference", "accuracy", "between",
-    "usual", "swapped", "ordered", "train_habit",
+    "usual", "swapped", "ordered", "train_habit", "trap_explorer_data",
     "with_weights", "shuffled_answers", "silenced_answers", "one_hot_answers", "effects",
     "Reading", "read", "cut", "two_hop", "explorer_data",
     "BEINGS", "WAYS", "NOUNS", "TIRED", "WIDE", "BEING_FIRST", "WAY_FIRST", "HELD_OUT", "VOCABULARY", "READINGS",

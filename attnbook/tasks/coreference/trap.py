@@ -13,6 +13,7 @@ import torch
 from jaxtyping import Int
 from torch import Tensor
 
+from attnbook.tasks.coreference.inside import explorer_data
 from attnbook.tasks.coreference.model import train_coreference
 from attnbook.tasks.coreference.sentences import (
     BEING_FIRST,
@@ -52,3 +53,16 @@ def swapped(held_out: bool = True):
 def train_habit(seed: int = 0, steps: int = 160):
     """A model that has seen the usual order only; (model, report) as from train_coreference."""
     return train_coreference(seed, steps=steps, data=usual(held_out=False))
+
+
+def trap_explorer_data(rule, habit) -> dict:
+    """Data for the CoreferenceExplorer: two (model, report) pairs by name, each with the usual and the swapped sentence."""
+    noun = {"usual": ("animal", "street"), "swapped": ("street", "animal")}
+    names = {"usual": ("tired", "wide"), "swapped": ("tired, street first", "wide, street first")}
+    readings = {name: sentence(noun[order][0], "cross", noun[order][1], name.split(",")[0])
+                for order, pair in names.items() for name in pair}
+    data = explorer_data([rule, habit], readings)
+    data["sentences"] = [list(pair) for pair in names.values()]
+    data["models"][0]["name"] = ["both orders seen", "两种顺序都见过"]
+    data["models"][1]["name"] = ["one order seen", "只见过一种顺序"]
+    return data
