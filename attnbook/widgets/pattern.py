@@ -86,24 +86,32 @@ class PatternLab(Lab):
 # -- its static picture -------------------------------------------------------------------
 
 def _map(mask, row):
+    """The cells as three paths: hidden ones, seen ones, and those seen by the chosen row."""
     yield _svg.text(LEFT, 14, "key →, query ↓", "键 →，查询 ↓", font_size=12)
-    for i, line in enumerate(mask):
-        for j, sees in enumerate(line):
-            yield _svg.tag("rect", x=LEFT + j * CELL, y=TOP + i * CELL, width=CELL - 1, height=CELL - 1,
-                           fill=_svg.WEIGHTS if sees else "none", stroke=_svg.LINE, stroke_width=0.5,
-                           opacity=1.0 if i == row or not sees else 0.6)
+    cells = [(i, j) for i in range(N) for j in range(N)]
+    yield _svg.tag("path", d=_squares(cells), fill="none", stroke=_svg.LINE, stroke_width=0.5)
+    for here, opacity in ((False, 0.6), (True, 1)):
+        chosen = [(i, j) for i, j in cells if mask[i][j] and (i == row) == here]
+        yield _svg.tag("path", d=_squares(chosen), fill=_svg.WEIGHTS, opacity=opacity)
     yield _svg.tag("rect", x=LEFT - 2, y=TOP + row * CELL - 2, width=CELL * N + 3, height=CELL + 3, fill="none",
                    stroke=_svg.INK, stroke_width=1.5)
     yield _svg.text(LEFT - 5, TOP + row * CELL + 10, str(row + 1), font_size=12, text_anchor="end")
 
 
+def _squares(cells):
+    side = CELL - 1
+    return "".join(f"M{LEFT + j * CELL} {TOP + i * CELL}h{side}v{side}h-{side}z" for i, j in cells)
+
+
 def _reach(found, row):
+    """A line of dots for each layer: large ones have arrived."""
     yield _svg.text(4, 14, "what has reached it, layer by layer", "逐层到达它的词元", font_size=12)
-    step = (STRIP - 70) / N
+    step, dots = (STRIP - 70) / N, {True: "", False: ""}
     for layer, heard in enumerate(found):
         y = TOP + GAP * layer + 8
         yield _svg.text(4, y + 4, str(layer), font_size=12)
-        for j, there in enumerate(heard):
-            yield _svg.tag("circle", cx=26 + j * step, cy=y, r=3.6, fill=_svg.VALUE if there else "none",
-                           stroke=_svg.VALUE if there else _svg.LINE, stroke_width=1)
         yield _svg.text(STRIP - 4, y + 4, str(sum(heard)), font_size=12, text_anchor="end")
+        for j, there in enumerate(heard):
+            dots[there] += f"M{26 + j * step:.1f} {y}h0"
+    for there, colour, size in ((True, _svg.VALUE, 7.5), (False, _svg.MUTED, 2)):
+        yield _svg.tag("path", d=dots[there], stroke=colour, stroke_width=size, stroke_linecap="round", fill="none")

@@ -13,6 +13,7 @@ from solutions_routing import STARTERS
 CHAPTERS = {
     "01_routing.ipynb": "attnbook.exercises.routing", "02_qkv.ipynb": "attnbook.exercises.qkv",
     "03_scaling.ipynb": "attnbook.exercises.scaling", "04_softmax.ipynb": "attnbook.exercises.softmax",
+    "07_thought_experiments.ipynb": "attnbook.exercises.thoughts",
 }
 FOLDER = Path(__file__).parents[2] / "chapters"
 

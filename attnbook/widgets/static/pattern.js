@@ -68,13 +68,14 @@ function map(model) {
 }
 
 function reach(found, words) {
-  const svg = picture(STRIP, TOP + GAP * (MOST + 1), words), step = (STRIP - 70) / N;
+  const svg = picture(STRIP, TOP + GAP * (MOST + 1), words), step = (STRIP - 70) / N, dots = { true: "", false: "" };
   svg.append(s("text", { x: 4, y: 14, class: "small" }, tr("what has reached it, layer by layer", "逐层到达它的词元")));
   found.forEach((heard, layer) => {
     const y = TOP + GAP * layer + 8;
     svg.append(s("text", { x: 4, y: y + 4, class: "small" }, layer), s("text", { x: STRIP - 4, y: y + 4, class: "small end" }, count(heard)));
-    heard.forEach((there, j) => svg.append(s("circle", { cx: (26 + j * step).toFixed(1), cy: y, r: 3.6, class: there ? "attn-there" : "attn-not" })));
+    heard.forEach((there, j) => (dots[there] += `M${(26 + j * step).toFixed(1)} ${y}h0`));
   });
+  svg.append(s("path", { d: dots.true, class: "attn-there" }), s("path", { d: dots.false, class: "attn-not" }));
   return svg;
 }
 
