@@ -31,28 +31,31 @@ def peak_numbers(call: Callable) -> int:
 
 
 class _Alive(TorchDispatchMode):
-    """Looks at the result of every operation and keeps a weak reference to its storage."""
+    """Looks at the result of every operation and keeps a weak reference to its storage, with the number of its elements.
+
+    Storages that came in from outside count 0. While a weak reference is held, no other storage gets the same address.
+    """
 
     def __init__(self):
         super().__init__()
-        self.known, self.inputs, self.peak = {}, set(), 0
+        self.known, self.peak = {}, 0
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
-        for x in torch.utils._pytree.tree_leaves((args, kwargs)):
-            if isinstance(x, torch.Tensor) and _key(x) not in self.known:
-                self.inputs.add(_key(x))
+        self.meet((args, kwargs), outside=True)
         result = func(*args, **(kwargs or {}))
         self.known = {key: (ref, size) for key, (ref, size) in self.known.items() if not ref.expired()}
-        for x in torch.utils._pytree.tree_leaves(result):
-            if isinstance(x, torch.Tensor) and _key(x) not in self.inputs and x.numel():
-                storage = x.untyped_storage()
-                self.known[_key(x)] = StorageWeakRef(storage), storage.nbytes() // x.element_size()
+        self.meet(result, outside=False)
         self.peak = max(self.peak, sum(size for _, size in self.known.values()))
         return result
 
-
-def _key(x):
-    return x.untyped_storage()._cdata
+    def meet(self, tree, outside):
+        """Take note of all tensors of a tree that are not known yet."""
+        for x in torch.utils._pytree.tree_leaves(tree):
+            if isinstance(x, torch.Tensor):
+                storage = x.untyped_storage()
+                if storage._cdata not in self.known:
+                    size = 0 if outside else storage.nbytes() // x.element_size()
+                    self.known[storage._cdata] = StorageWeakRef(storage), size
 
 
 def saved_numbers(call: Callable) -> int:

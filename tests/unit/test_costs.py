@@ -90,3 +90,8 @@ def test_the_exponent_of_a_power_is_found_and_time_is_positive():
     assert exponent([10, 20, 40], [3 * n**1.5 for n in (10, 20, 40)]) == pytest.approx(1.5)
     called = []
     assert seconds(lambda: called.append(1), turns=2) >= 0 and len(called) == 2
+
+
+def test_a_meter_counts_the_same_in_every_run(methods):
+    for call in methods.values():
+        assert len({peak_numbers(call) for _ in range(4)}) == 1
