@@ -47,6 +47,20 @@ def visible_pairs(positions: Int[Tensor, "n_rank"], n: int, causal: bool = True)
     return int((positions + 1).sum()) if causal else len(positions) * n
 
 
+def owners(n: int, world: int, order: str = "zigzag") -> list[int]:
+    """Which rank holds each of the n places."""
+    found = torch.zeros(n, dtype=torch.int64)
+    for rank in range(world):
+        found[shard_positions(n, rank, world, order)] = rank
+    return found.tolist()
+
+
+def work_shares(n: int, world: int, order: str = "zigzag", causal: bool = True) -> list[float]:
+    """Each rank's share of all pairs of a query and a key that are computed; they sum to 1."""
+    pairs = [visible_pairs(shard_positions(n, rank, world, order), n, causal) for rank in range(world)]
+    return [one / sum(pairs) for one in pairs]
+
+
 # -- the ring -----------------------------------------------------------------------------
 
 def ring_attention(

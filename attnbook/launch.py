@@ -105,6 +105,11 @@ def _rank(pipe, rank, world, meeting, limit, function, args):
     pipe.close()
 
 
+def cores_here() -> int:
+    """How many cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
 @contextmanager
 def joined(limit: float = LIMIT, **how):
     """Be a member of a gloo group for the length of a with block; without arguments as torchrun's variables say."""

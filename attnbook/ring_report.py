@@ -49,6 +49,18 @@ def ring_report(lengths: Sequence[int], width: int = 64, turns: int = 3) -> dict
     return found
 
 
+def gathered(reports: Sequence[dict]) -> dict:
+    """The reports of all ranks as one: {"difference": {ring: largest}, "seconds": {n: {ring: slowest rank}}}."""
+    difference, seconds = {}, {}
+    for report in reports:
+        for ring, value in report["difference"].items():
+            difference[ring] = max(value, difference.get(ring, 0.0))
+        for (n, ring), value in report["seconds"].items():
+            row = seconds.setdefault(n, {})
+            row[ring] = max(value, row.get(ring, 0.0))
+    return {"difference": difference, "seconds": seconds}
+
+
 def _seconds(n, width, group):
     mine = len(shard_positions(n, dist.get_rank(group), dist.get_world_size(group), "contiguous"))
     q, k, v = torch.randn(3, mine, width)

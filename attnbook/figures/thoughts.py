@@ -139,9 +139,8 @@ def ring_times(measured: Mapping[int, Mapping[int, float]], model: Mapping[int, 
     for (n, times), (colour, dash, marker) in zip(measured.items(), SERIES):
         axes.plot(list(times), [1000 * t for t in times.values()], ls="", marker=marker, color=colour, label=f"n = {n}")
         axes.plot(list(model[n]), [1000 * t for t in model[n].values()], color=colour, ls=dash)
-    axes.set(xlabel="ranks", ylabel="time in ms", yscale="log")
+    axes.set(xlabel="ranks", ylabel="time in ms")
+    axes.set_ylim(0, None)
     axes.xaxis.set_major_locator(FixedLocator(sorted({r for times in measured.values() for r in times})))
-    axes.yaxis.set_minor_formatter(FuncFormatter(lambda v, _: ""))
-    axes.yaxis.set_major_formatter(FuncFormatter(_power))
     axes.legend()
     return figure

@@ -5,7 +5,7 @@ SOLUTIONS = {}
 
 STARTERS["possible"] = '''
 def possible(numbers, mask):
-    """numbers (L, S), rounded to two decimals; mask (L, S), True = may attend.
+    """numbers (L, S), two decimals; mask (L, S), True = may attend.
 
     Can these be the weights of one head under that mask? -> True or False
     """
@@ -100,7 +100,7 @@ def window(L, S, w):
 
 STARTERS["far_sight"] = '''
 def far_sight(n):
-    """-> (mask, edges): mask (n, n), True = may attend, and how many are True.
+    """-> (mask, edges): mask (n, n), True = may attend; how many are True.
 
     Causal; each token sees itself; two layers carry every token to every
     later one; at most 3 n sqrt(n) entries are True.
@@ -122,8 +122,8 @@ def far_sight(n):
 
 STARTERS["linear_causal"] = '''
 def linear_causal(q, k, v):
-    """q, k (n, d), v (n, e) -> (n, e): linear attention, elu(x) + 1 as feature
-    map, token i reads tokens 0 to i."""
+    """q, k (n, d), v (n, e) -> (n, e): linear attention, elu(x) + 1 as
+    feature map, token i reads tokens 0 to i."""
     state = torch.zeros(k.shape[-1], v.shape[-1], dtype=v.dtype)
     rows = []
     for query, key, value in zip(q, k, v):

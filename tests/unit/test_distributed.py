@@ -10,9 +10,9 @@ import torch
 import torch.distributed as dist
 
 from attnbook.attention import attention
-from attnbook.distributed import ring_attention, shard_positions, visible_pairs
+from attnbook.distributed import owners, ring_attention, shard_positions, visible_pairs, work_shares
 from attnbook.launch import RankError, joined, run_ranks
-from attnbook.ring_report import ring_report
+from attnbook.ring_report import gathered, ring_report
 
 
 @pytest.fixture(scope="module")
@@ -61,6 +61,9 @@ def test_the_report_names_rings_and_lengths():
     first, second = run_ranks(ring_report, 2, (16,))
     assert set(first["seconds"]) == {(16, 1), (16, 2)} and set(second["seconds"]) == {(16, 2)}
     assert max(first["difference"].values()) < 1e-12 and min(first["seconds"].values()) > 0
+    both = gathered([first, second])
+    assert set(both["seconds"][16]) == {1, 2}
+    assert both["seconds"][16][2] == max(r["seconds"][16, 2] for r in (first, second))
 
 
 # -- in this process: a ring of one -------------------------------------------------------
@@ -120,6 +123,12 @@ def test_zigzag_balances_a_causal_mask():
     assert min(shares["contiguous"]) < 0.016 and max(shares["contiguous"]) > 0.234
     assert max(shares["zigzag"]) - min(shares["zigzag"]) < 1e-3
     assert sum(shares["zigzag"]) == pytest.approx(1)
+
+
+def test_owners_and_shares_of_work():
+    assert owners(8, 2, "contiguous") == [0, 0, 0, 0, 1, 1, 1, 1] and owners(8, 2) == [0, 0, 1, 1, 1, 1, 0, 0]
+    assert work_shares(8, 2) == [0.5, 0.5] and work_shares(8, 2, "contiguous", causal=False) == [0.5, 0.5]
+    assert work_shares(8, 2, "contiguous") == pytest.approx([10 / 36, 26 / 36])
 
 
 @pytest.mark.parametrize("wrong", [{"n": -1}, {"rank": 1.0}, {"world": 0}, {"order": "random"}])
