@@ -10,14 +10,10 @@ from importlib import import_module
 __version__ = "0.1.0"
 
 _MODULES = (
-    "attention", "caches", "claims", "depth", "diagnosis", "exercises", "figures", "long_context",
-    "positions", "projections", "recurrent", "residual", "rotary", "saturation", "scaling", "softmax",
-    "stacks", "stream", "tasks", "training", "widgets",
-    "attention", "caches", "claims", "diagnosis", "exercises", "figures", "projections", "recurrent", "residual",
-    "saturation", "scaling",
-    "softmax", "stacks", "stream", "tasks", "training", "widgets",
-    "long_context", "positions", "rotary",
-    "transformer",
+    "attention", "caches", "claims", "costs", "depth", "diagnosis", "distributed", "efficient", "exercises",
+    "figures", "launch", "linear", "long_context", "meter", "positions", "projections", "recurrent",
+    "residual", "ring_report", "rotary", "saturation", "scaling", "softmax", "sparse", "stacks", "stream",
+    "tasks", "tiled", "training", "transformer", "widgets",
 )
 
 __all__ = list(_MODULES)

@@ -4,13 +4,14 @@ import sys
 
 import torch
 
-from benchmarks import attention, pages, start, training
+from benchmarks import attention, pages, start, tiled, training
 
 
 def main() -> int:
     torch.set_num_threads(1)
     parts = {
         "attention against torch's math kernel (budget 1.1 times the time, 1.25 times the memory)": attention.run,
+        "tiled_attention, numbers saved for backward (budget 5 L d + L, linear in L)": tiled.run,
         "import attnbook (budget 0.2 s)": start.run,
         "one training, one thread (budget 6 s)": training.run,
         "pages (budget 1000 kB, alive after 1.0 s, one update 16 ms at the 95th percentile)": pages.run,

@@ -3,11 +3,9 @@
 from importlib import import_module
 
 _MODULES = (
-    "characters", "copying", "coreference", "left_neighbour", "lookup", "moons", "noisy_lookup", "pointing",
-    "previous", "recall", "side_by_side",
+    "characters", "copying", "coreference", "far", "heads", "left_neighbour", "lookup", "moons",
+    "noisy_lookup", "pointing", "previous", "recall", "repeats", "side_by_side",
 )
-_MODULES = ("characters", "coreference", "lookup", "noisy_lookup", "pointing", "previous", "recall", "copying",
-            "heads", "repeats")
 
 __all__ = list(_MODULES)
 

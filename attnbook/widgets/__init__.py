@@ -8,15 +8,17 @@ from importlib import import_module
 _HOMES = {
     "CacheLab": "cache",
     "CoreferenceExplorer": "coreference",
+    "CostLab": "cost",
     "DictionaryLab": "dictionary",
     "FormulaLab": "formula",
     "Lab": "_lab",
+    "PatternLab": "pattern",
     "Quiz": "quiz",
     "RelayLab": "relay",
+    "RopeLab": "rope",
     "ScaleLab": "scale",
     "SoftmaxLab": "softmax",
     "StreamLab": "stream",
-    "RopeLab": "rope",
     "WaveLab": "waves",
 }
 

@@ -30,6 +30,7 @@ def test_verdicts_are_counted_as_the_audit_did():
     (("2.3.5",), {"holds": 4, "condition": 9, "imprecise": 18, "wrong": 3, "unsupported": 6, "opinion": 3}),
     (("2.4",), {"holds": 4, "condition": 1, "imprecise": 3, "wrong": 1, "unsupported": 1, "opinion": 0}),
     (("2.5",), {"holds": 5, "condition": 5, "imprecise": 5, "wrong": 3, "unsupported": 3, "opinion": 1}),
+    (("2.6",), {"holds": 2, "condition": 2, "imprecise": 2, "wrong": 1, "unsupported": 2, "opinion": 1}),
     (("2.7", "2.8"), {"holds": 0, "condition": 2, "imprecise": 4, "wrong": 0, "unsupported": 0, "opinion": 1}),
 ])
 def test_finished_sections_are_counted_apart(chapter, expected):

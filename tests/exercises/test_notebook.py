@@ -15,6 +15,7 @@ CHAPTERS = {
     "03_scaling.ipynb": "attnbook.exercises.scaling", "04_softmax.ipynb": "attnbook.exercises.softmax",
     "05_residual.ipynb": "attnbook.exercises.residual",
     "06_positions.ipynb": "attnbook.exercises.positions",
+    "07_thought_experiments.ipynb": "attnbook.exercises.thoughts",
     "08_summary.ipynb": "attnbook.exercises.summary",
 }
 FOLDER = Path(__file__).parents[2] / "chapters"

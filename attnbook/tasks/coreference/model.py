@@ -71,15 +71,16 @@ class Report:
     between: float
 
 
-def train_coreference(seed=0, n_layers=2, causal=False, read_at=IT, n_heads=1, steps=250):
+def train_coreference(seed=0, n_layers=2, causal=False, read_at=IT, n_heads=1, steps=250, data=None):
     """Train one model (AdamW 1e-2, weight decay 0.1, 64 sentences a step) and test it on the held-out word pairs.
 
+    data: other sentences to train on, as examples() returns them (None: all of training).
     Returns (model, report). The global random state is left as it was.
     """
     with torch.random.fork_rng():
         torch.manual_seed(seed)
         model = CoreferenceModel(n_layers, n_heads=n_heads, causal=causal, read_at=read_at)
-    tokens, answers = examples()
+    tokens, answers = examples() if data is None else data
 
     def loss(generator):
         chosen = torch.randint(len(answers), (64,), generator=generator)
@@ -90,22 +91,32 @@ def train_coreference(seed=0, n_layers=2, causal=False, read_at=IT, n_heads=1, s
     return model.requires_grad_(False), report
 
 
-def accuracy(model: CoreferenceModel, held_out: bool = True) -> float:
+def accuracy(model: CoreferenceModel, held_out: bool = True, data=None) -> float:
     """Share of sentences whose highest score, among all 24 nouns, is the noun that "it" means."""
-    tokens, answers = examples(held_out)
+    tokens, answers = examples(held_out) if data is None else data
     with torch.no_grad():
         return (model(tokens)[0].argmax(-1) == answers).double().mean().item()
 
 
-def between(model: CoreferenceModel, held_out: bool = True) -> float:
+def between(model: CoreferenceModel, held_out: bool = True, data=None) -> float:
     """Share of sentences in which the right noun scores higher than the other noun of the sentence; a tie counts half.
 
     A model that cannot see the last word gives "tired" and "wide" the same answer: exactly 0.5.
     """
-    tokens, answers = examples(held_out)
-    nouns = torch.tensor([NOUNS.index(word) if word in NOUNS else -1 for word in VOCABULARY])
+    tokens, answers = examples(held_out) if data is None else data
     with torch.no_grad():
-        scores = model(tokens)[0]
-    first, second = (scores.gather(-1, nouns[tokens[:, place], None]).squeeze(-1) for place in (FIRST, SECOND))
-    lead = torch.where(nouns[tokens[:, FIRST]] == answers, first - second, second - first)
-    return (lead.sign() / 2 + 0.5).mean().item()
+        lead = lead_of_first(model(tokens)[0], tokens)
+    right_first = nouns_of(tokens)[0] == answers
+    return (torch.where(right_first, lead, -lead).sign() / 2 + 0.5).mean().item()
+
+
+def nouns_of(tokens: Int[Tensor, "... L"]) -> tuple[Int[Tensor, "..."], Int[Tensor, "..."]]:
+    """The two nouns of each sentence, as indices into NOUNS."""
+    nouns = torch.tensor([NOUNS.index(word) if word in NOUNS else -1 for word in VOCABULARY])
+    return nouns[tokens[..., FIRST]], nouns[tokens[..., SECOND]]
+
+
+def lead_of_first(scores: Float[Tensor, "... 24"], tokens: Int[Tensor, "... L"]) -> Float[Tensor, "..."]:
+    """How far the score of the first noun of a sentence lies above that of the second."""
+    first, second = (scores.gather(-1, noun[..., None]).squeeze(-1) for noun in nouns_of(tokens))
+    return first - second
