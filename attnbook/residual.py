@@ -2,8 +2,8 @@
 
     pre-norm   x + f(norm(x))            post-norm   norm(x + f(x))
 
-A sublayer f is any module from (..., d_model) to (..., d_model); of a tuple, the first part counts, so that SelfAttention
-can be one. Stacks of them are in attnbook.stacks, and what runs along them is recorded by attnbook.stream.
+A sublayer f is any module from (..., d_model) to (..., d_model); of a tuple, the first part counts, so that
+SelfAttention can be one. Stacks of them are in attnbook.stacks, and what runs along them is recorded by attnbook.stream.
 """
 
 from collections.abc import Callable

@@ -125,7 +125,7 @@ class Highway(Gated):
 
 
 class Dense(NoResidual):
-    """[x, f(read(norm(x)))]: nothing is added, the output stands beside x. A matrix reads the wide stream down to d_model.
+    """[x, f(read(norm(x)))]: nothing is added, the output stands beside x. A matrix reads the wide stream to d_model.
 
     Source: Huang et al. 2017, whose layers add a few features each where this one adds d_model.
     """

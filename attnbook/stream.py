@@ -15,8 +15,8 @@ def record_stream(model: nn.Module | Sequence[nn.Module], x, *, layers: Sequence
                   adds: bool | None = None) -> list[Float[Tensor, "..."]]:
     """The stream of a model at input x: what enters its first layer, and what there is after each.
 
-    model: a list of layers (nn.ModuleList, nn.Sequential or any sequence), which are run one after the other; or a whole
-        model, which is called on x while its layers are watched: those of its longest ModuleList or Sequential.
+    model: a list of layers (nn.ModuleList, nn.Sequential or any sequence), which are run one after the other; or a
+        whole model, which is called on x while its layers are watched: those of its longest ModuleList or Sequential.
     layers: name the layers of a model yourself. What enters each of them is recorded, in the order in which they run,
         and nothing after the last one: its output may be no stream at all.
     adds: whether a layer returns a change that the model adds to the stream (True), or the new stream (False).
@@ -73,8 +73,8 @@ def _watch(model, x, layers):
             hook.remove()
     silent = [i for i, state in enumerate(entered) if state is None]
     if silent:
-        raise ValueError(f"layer {silent[0]} ({type(layers[silent[0]]).__name__}) did not run when the model was called; "
-                         "expected layers that the model calls")
+        raise ValueError(f"layer {silent[0]} ({type(layers[silent[0]]).__name__}) did not run when the model was "
+                         "called; expected layers that the model calls")
     return entered, left
 
 
@@ -82,12 +82,12 @@ def _after_last(entered, left, adds):
     """The stream after the last layer, which no later layer receives."""
     if adds is None:
         if len(entered) < 2:
-            raise ValueError("the model has one layer, so whether it returns a change or the new stream cannot be seen; "
-                             "expected adds=True or adds=False")
+            raise ValueError("the model has one layer, so whether it returns a change or the new stream cannot be "
+                             "seen; expected adds=True or adds=False")
         adds = not _same(left[0], entered[1])
         if adds and not _same(entered[0] + left[0], entered[1]):
-            raise ValueError("what enters the second layer is neither the first one's output nor its input plus its output; "
-                             "expected layers=[...] that name where the stream is to be read")
+            raise ValueError("what enters the second layer is neither the first one's output nor its input plus its "
+                             "output; expected layers=[...] that name where the stream is to be read")
     return entered[-1] + left[-1] if adds else left[-1]
 
 

@@ -1,7 +1,7 @@
 """Copy the previous token with a deep stack: where the norm sits, and whether it then trains (chapter 5).
 
-8 random tokens of 16 stand in a ring; each place has to report its left neighbour. A stack of blocks, attention with one
-head and feed-forward, width 16, hidden width 32, reads token and position embeddings. Adam on batches of 16 rings. All
+8 random tokens of 16 stand in a ring; each place has to report its left neighbour. A stack of blocks, attention with
+one head and feed-forward, width 16, hidden width 32, reads token and position embeddings. Adam on batches of 16 rings. All
 seeds train side by side, each with its own start and batches. A guess costs ln 16 = 2.77 nats.
 """
 

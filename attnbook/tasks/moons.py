@@ -26,9 +26,9 @@ class MoonsRun:
     loss: list[list[float]]
 
 
-def train_moons(kind: str, n_layers: int = 64, *, start: str | float = "torch", norm=None, seeds: Sequence[int] = range(5),
-                steps: int = STEPS, lr: float = LR, **options) -> MoonsRun:
-    """Train one stack a seed. kind: of attnbook.stacks; start: of its matrices, as in transformer_stack, "orthogonal" too.
+def train_moons(kind: str, n_layers: int = 64, *, start: str | float = "torch", norm=None,
+                seeds: Sequence[int] = range(5), steps: int = STEPS, lr: float = LR, **options) -> MoonsRun:
+    """Train one stack a seed. kind: of attnbook.stacks; start: of its matrices, as of attnbook.stacks.begin.
 
     norm: makes the norms, None leaves them out. The global random state is left as it was.
     """

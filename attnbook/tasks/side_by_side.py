@@ -116,4 +116,5 @@ class _Scales(nn.Module):
         return self.value.view(-1, *[1] * (x.dim() - 1)) * x
 
 
-_KNOWN = {nn.Linear: _Linears, nn.Embedding: _Embeddings, LayerNorm: _Norms, nn.LayerNorm: _Norms, LearnedScale: _Scales}
+_KNOWN = {nn.Linear: _Linears, nn.Embedding: _Embeddings, LayerNorm: _Norms, nn.LayerNorm: _Norms,
+          LearnedScale: _Scales}
