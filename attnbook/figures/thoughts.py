@@ -17,7 +17,7 @@ def map_with_sums(rows: Mapping[str, Sequence[float]], keys: Sequence[str]) -> F
     """A drawn heat map with its numbers, and beside each row its sum; a sum above 1 is marked."""
     weights = np.array(list(rows.values()))
     figure, axes = new_figure(2.2)
-    _cells(axes, weights, None)
+    _cells(axes, 0.55 * weights, None)  # paler than a map without numbers, so that these can be read
     _words(axes, list(rows), [*keys])
     for (i, j), weight in np.ndenumerate(weights):
         axes.text(j + 0.5, i + 0.5, f"{weight:g}", ha="center", va="center", fontsize=9)
@@ -117,20 +117,26 @@ def accuracy_by_age(found: Mapping[str, Sequence[float]], chance: float, marked:
 
 def ring_shares(owners: Mapping[str, Sequence[int]], shares: Mapping[str, Sequence[float]]) -> Figure:
     """Who computes which part of the causal triangle; owners[title][i]: the rank that holds row i, shares in percent."""
-    figure, panels = new_figure(3.6, 1, len(owners))
+    figure, panels = new_figure(3.1, 1, len(owners))
     for axes, (title, rows) in zip(panels, owners.items()):
         n = len(rows)
         for i, rank in enumerate(rows):
             axes.fill_between([0, i + 1], i, i + 1, color=RANKS[rank], alpha=0.75, lw=0)
-            if i + 1 == n or rows[i + 1] != rank:
-                axes.text(0.6, i + 0.2, str(rank), fontsize=9, va="bottom")
+        for start, stop in _pieces(rows):
+            axes.text(-1.2, (start + stop) / 2, str(rows[start]), fontsize=9, ha="right", va="center")
         axes.set(xlim=(0, n), ylim=(n, 0), title=title, aspect="equal", xlabel="key")
         axes.text(n - 0.5, 1, "\n".join(f"rank {r}: {100 * s:.0f} %" for r, s in enumerate(shares[title])), ha="right",
                   va="top", fontsize=9)
         axes.set_xticks([])
         axes.set_yticks([])
-    panels[0].set_ylabel("query")
+    panels[0].set_ylabel("query", labelpad=14)
     return figure
+
+
+def _pieces(rows):
+    """(start, stop) of each run of equal entries."""
+    edges = [0, *(np.flatnonzero(np.diff(rows)) + 1).tolist(), len(rows)]
+    return list(zip(edges, edges[1:]))
 
 
 def ring_times(measured: Mapping[int, Mapping[int, float]], model: Mapping[int, Mapping[int, float]]) -> Figure:

@@ -10,7 +10,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from attnbook.attention import causal_mask
-from attnbook.figures import routing, use_book_style
+from attnbook.figures import routing, thoughts, use_book_style
 from attnbook.figures.style import KEY, QUERY, STREAM, VALUE, WARN, WEIGHTS, to_png, to_svg
 
 WORDS = ["The", "cat", "sat"]
@@ -26,6 +26,15 @@ DRAWINGS = {
     "heat_map": lambda: routing.heat_map(THIRDS, WORDS),
     "heat_maps": lambda: routing.heat_maps({"seed 0": THIRDS, "seed 1": THIRDS}, WORDS),
     "row_bars": lambda: routing.row_bars({"seed 0": THIRDS[0]}, WORDS),
+    "map_with_sums": lambda: thoughts.map_with_sums({"cat": [0.9, 0.2, 0.1]}, WORDS),
+    "two_orders": lambda: thoughts.two_orders({"both orders": ([1.0, 1.0], [1.0, 0.9]), "one order": ([1.0], [0.2])}),
+    "correlation_spread": lambda: thoughts.correlation_spread({"gradient": [0.2, 0.8, 0.9]}, (0.6, 0.7)),
+    "patterns": lambda: thoughts.patterns({"full": causal_mask(4)}, {"full": "scores 10, layers 1"}),
+    "growth": lambda: thoughts.growth((256, 512, 1024), {"time": {"dense": [1, 4, 16]}, "numbers": {"dense": [1, 4, 16]}}),
+    "accuracy_by_age": lambda: thoughts.accuracy_by_age({"linear": [0.5, 0.4]}, 0.125, {"window": (1, 1)}),
+    "ring_shares": lambda: thoughts.ring_shares({"in order": [0, 0, 1], "zig-zag": [0, 1, 0]},
+                                                {"in order": [0.5, 0.5], "zig-zag": [0.6, 0.4]}),
+    "ring_times": lambda: thoughts.ring_times({1024: {1: 0.2, 2: 0.1}}, {1024: {1: 0.2, 2: 0.1}}),
 }
 ALLOWED = {colour.lower() for colour in (QUERY, KEY, VALUE, WEIGHTS, STREAM, WARN)} | {"#000000", "#ffffff"}
 
