@@ -28,7 +28,7 @@ notebooks: $(INSTALLED)
 gettext: $(INSTALLED)
 	@$(BIN)/python tools/catalogues.py $(PAGES)
 
-bench: $(INSTALLED)
+bench: book
 	@$(BIN)/python -m benchmarks
 
 lock: $(INSTALLED)

@@ -4,7 +4,7 @@ import sys
 
 import torch
 
-from benchmarks import attention, start, training
+from benchmarks import attention, pages, start, training
 
 
 def main() -> int:
@@ -13,6 +13,7 @@ def main() -> int:
         "attention against torch's math kernel (budget 1.1 times the time, 1.25 times the memory)": attention.run,
         "import attnbook (budget 0.2 s)": start.run,
         "one training, one thread (budget 6 s)": training.run,
+        "pages (budget 1000 kB, alive after 1.0 s, one update 16 ms at the 95th percentile)": pages.run,
     }
     good = True
     for title, run in parts.items():

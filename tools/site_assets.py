@@ -1,19 +1,14 @@
 """What the site needs besides Sphinx's own output, and what it does not need.
 
-MathJax comes from a pinned package on PyPI, so that no page asks a foreign host. The theme ships
-every icon of Font Awesome as one script of 1.5 MB; a page uses a few dozen of them.
+MathJax comes from a pinned package on PyPI, so that no page asks a foreign host.
 """
 
 import importlib.util
 import pathlib
-import re
 import shutil
 
+import icons
 from environment import BUILD, SITE
-
-ICON = re.compile(r'("?)([a-z0-9][a-z0-9-]*)\1:\[\d+,\d+,\[([^\]]*)\],"[0-9a-f]*","[^"]*"\],?')
-CLASS = re.compile(r"\bfa-([a-z0-9][a-z0-9-]*)")
-
 
 def copy_mathjax() -> None:
     """Put MathJax's one script, its fonts and its small extensions into _build/vendor/mathjax."""
@@ -30,32 +25,11 @@ def copy_mathjax() -> None:
     (target / "complete").touch()
 
 
-def used_icons(folder: pathlib.Path) -> set[str]:
-    """Names of the icons that pages, scripts and styles of the folder mention."""
-    names = set()
-    for path in folder.rglob("*"):
-        if path.suffix in (".html", ".js") and path.name != "fontawesome.js":
-            names.update(CLASS.findall(path.read_text(encoding="utf-8", errors="replace")))
-    return names
-
-
-def subset_icons(script: str, names: set[str]) -> str:
-    """Font Awesome's script with the named icons (or those with such an alias) only."""
-    def keep(match) -> str:
-        aliases = re.findall(r'"([a-z0-9-]+)"', match[3])
-        return match[0] if names & {match[2], *aliases} else ""
-    return ICON.sub(keep, script).replace(",}", "}")
-
-
 def slim(edition: str) -> None:
-    """Replace the icon script of a built edition by its subset and remove source maps."""
-    static = SITE / edition / "_static"
-    for path in static.rglob("*.map"):
+    """Remove from a built edition the source maps and the icons that no page uses."""
+    for path in (SITE / edition / "_static").rglob("*.map"):
         path.unlink()
-    script = static / "scripts" / "fontawesome.js"
-    if script.exists():
-        whole = script.read_text(encoding="utf-8")
-        script.write_text(subset_icons(whole, used_icons(SITE / edition)), encoding="utf-8")
+    icons.subset(SITE / edition)
 
 
 def front_page(pages: dict[str, list[str]]) -> None:

@@ -1,11 +1,11 @@
-"""References of the claims, from references.bib at the root of the book."""
+"""References of the claims, from references.bib."""
 
 import re
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-BIB = Path(__file__).parents[2] / "references.bib"
+BIB = Path(__file__).with_name("references.bib")  # in the repository a link to the file at the root
 
 
 @dataclass(frozen=True)
@@ -19,7 +19,7 @@ class Reference:
 
 @lru_cache(maxsize=1)
 def references() -> dict[str, Reference]:
-    """All references by key. Raises FileNotFoundError if references.bib is not where the book keeps it."""
+    """All references by key. Raises FileNotFoundError if references.bib is missing."""
     from pybtex.database import parse_file  # slow to import; needed by cards only
 
     return {key: _reference(entry) for key, entry in parse_file(BIB, "bibtex").entries.items()}

@@ -14,6 +14,8 @@ from attnbook.exercises import _returned
 from attnbook.exercises._exercise import Case, Exercise, Skip, call, fresh_generator
 from attnbook.exercises._returned import Unreadable, close, fit
 
+WIDTH = 78  # columns of a message: what a page shows without a scroll bar
+
 
 @dataclass(frozen=True)
 class Fault:
@@ -31,7 +33,7 @@ def report(exercise: Exercise, fn: Callable) -> None:
         raise
     except BaseException as error:
         text = f"{exercise.name}: the check could not finish ({type(error).__name__}). {exercise.convention}"
-    print(textwrap.fill(text, 96, break_long_words=False, break_on_hyphens=False))
+    print(textwrap.fill(text, WIDTH, break_long_words=False, break_on_hyphens=False))
 
 
 def message(exercise: Exercise, fn: Callable) -> str:

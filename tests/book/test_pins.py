@@ -145,7 +145,7 @@ def test_import_warns_of_nothing_and_loads_neither_torch_nor_matplotlib():
 def test_wheel_holds_code_and_data(tmp_path):
     copy = tmp_path / "source"
     copy.mkdir()
-    subprocess.run(["cp", "-r", *(str(ROOT / n) for n in ("attnbook", "pyproject.toml", "README.md", "LICENSE")),
+    subprocess.run(["cp", "-rL", *(str(ROOT / n) for n in ("attnbook", "pyproject.toml", "README.md", "LICENSE")),
                     str(copy)], check=True)
     subprocess.run([sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "--no-build-isolation", "--no-index",
                     "-w", str(tmp_path), str(copy)], check=True)
@@ -153,4 +153,5 @@ def test_wheel_holds_code_and_data(tmp_path):
         packed = set(wheel.namelist())
     wanted = {path.relative_to(ROOT).as_posix() for path in (ROOT / "attnbook").rglob("*")
               if path.is_file() and "__pycache__" not in path.parts}
+    assert "attnbook/claims/references.bib" in wanted
     assert wanted <= packed, wanted - packed

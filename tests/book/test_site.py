@@ -11,6 +11,7 @@ import environment
 import pytest
 from book_files import BUILT, attributes, html
 from environment import ROOT, SITE
+from fontTools.ttLib import TTFont
 
 FIRST_VISIT = 1_000_000  # bytes, gzip, theme and mathematics included
 EDITIONS = sorted({edition for edition, _ in BUILT})
@@ -143,6 +144,19 @@ def test_icons_of_the_pages_are_in_the_icon_script(edition):
     assert len(gzip.compress(script.encode())) < 40_000
 
 
+@pytest.mark.parametrize("edition", EDITIONS)
+def test_icons_of_the_pages_are_in_the_fonts_that_show_them_without_a_script(edition):
+    static = SITE / edition / "_static"
+    fonts = list(static.glob("vendor/fontawesome/webfonts/*"))
+    letters = set().union(*(TTFont(font).getBestCmap() for font in fonts))
+    style = (static / "styles" / "pydata-sphinx-theme.css").read_text(encoding="utf-8")
+    for name in ("rocket", "github", "bars", "magnifying-glass"):
+        assert f"fa-{name}" in html(edition, "index")
+        code = re.search(rf'fa-{name}:before[^{{}}]*{{content:"\\([0-9a-f]+)"', style)
+        assert int(code[1], 16) in letters, name
+    assert {font.suffix for font in fonts} == {".woff"} and sum(font.stat().st_size for font in fonts) < 20_000
+
+
 def loaded_by(edition: str, page: str):
     """Files that a first visit of the page fetches: scripts, styles, and MathJax's usual fonts."""
     text, path = html(edition, page), SITE / edition / f"{page}.html"
@@ -155,7 +169,7 @@ def loaded_by(edition: str, page: str):
     if "math" in text:
         fonts = ("Main-Regular", "Math-Italic", "Size1-Regular", "Size2-Regular", "AMS-Regular", "Zero")
         files |= {static / f"mathjax/output/chtml/fonts/woff-v2/MathJax_{font}.woff" for font in fonts}
-    files |= set(static.glob("**/fa-solid-900.woff2"))
+    files |= set(static.glob("**/fa-*.woff"))
     return {path, *files}
 
 

@@ -33,9 +33,19 @@ WIDE_FORMULAS = """() => [...document.querySelectorAll(".bd-article div.math")].
   return { text: m.textContent.slice(0, 60), hidden: m.scrollWidth > m.clientWidth + 1 && style.overflowX === "visible",
            start: m.scrollLeft, cut: set ? set.left < -1 : false };
 }).filter(m => m.hidden || m.start || m.cut)"""
-# The colours of code are the same at every width; thousands of coloured words would double the time of a chapter.
-PLAIN_CODE = "document.querySelectorAll('.highlight pre').forEach(pre => { pre.textContent = pre.textContent; })"
+# A colour of code is judged once on each ground; thousands of words in the same colour would take minutes.
+REPEATED_COLOURS = """() => {
+  const seen = new Set();
+  for (const word of document.querySelectorAll(".highlight pre span, dt.sig span")) {
+    if (word.childElementCount || word.id) continue;
+    const ground = word.closest("pre, dt"), key = [word.className, ground.className, getComputedStyle(ground).backgroundColor];
+    if (seen.has(key.join())) word.replaceWith(word.textContent);
+    else seen.add(key.join());
+  }
+}"""
 AXE = {"resultTypes": ["violations"], "preload": False}  # preloading asks for style sheets by wrong addresses
+# Of a formula axe sees the hidden MathML that speaks it; what MathJax draws beside it has no text, only styles.
+CONTEXT = {"exclude": [["mjx-math"], ["th:has(mjx-container)"]]}
 COLOURS = {"runOnly": ["color-contrast", "link-in-text-block"]}  # a dark page is the same page in other colours
 
 
@@ -45,16 +55,16 @@ def faults(page, url: str, dark: bool = False) -> list[str]:
     _site.settle(page)
     page.evaluate("document.querySelectorAll('details').forEach(fold => { fold.open = true; })")
     rules = COLOURS if dark else {}
+    page.evaluate(REPEATED_COLOURS)
     found = _formulas(page) + _axe(page, "1280 px", rules)
     for width in (768, 320, 375):
         found += _sideways(page, width)
     found += [f"formula on a phone: {formula}" for formula in page.evaluate(WIDE_FORMULAS)]
-    page.evaluate(PLAIN_CODE)
     return found + _axe(page, "375 px", rules)
 
 
 def _axe(page, where, rules):
-    found = Axe().run(page, options=AXE | rules).response["violations"]
+    found = Axe().run(page, context=CONTEXT, options=AXE | rules).response["violations"]
     return [f"{where}: {v['id']} {n['target']} {n['html'][:120]} {n['failureSummary'][:160]}"
             for v in found for n in v["nodes"]]
 

@@ -1,4 +1,4 @@
-"""The checks of all finished sections, run once and afresh for the whole test session."""
+"""The checks of all finished sections. Each is measured once for this state of the package: by a page, or here."""
 
 import pytest
 from finished_claims import CHECKS
@@ -8,5 +8,5 @@ from attnbook.claims import measure
 
 @pytest.fixture(scope="session")
 def measurements():
-    """Fresh measurements by check; they also fill the cache that pages read."""
-    return {check: measure(check, fresh=True) for check in CHECKS}
+    """Measurements by check; what no page has measured yet is measured now and kept for the pages."""
+    return {check: measure(check) for check in CHECKS}

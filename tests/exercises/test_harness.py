@@ -162,6 +162,16 @@ def test_messages_for_known_exceptions():
 
 
 @pytest.mark.parametrize("check", CHECKS, ids=check_id)
+@pytest.mark.parametrize("fn", [lambda *args: torch.full((3, 5), 0.123), RAISES["many lines"], RETURNS["nothing"]],
+                         ids=["wrong", "raises", "nothing"])
+def test_a_message_fits_into_78_columns(capsys, check, fn):
+    check(fn)
+    lines = capsys.readouterr().out.splitlines()
+    too_wide = [line for line in lines if len(line) > 78 and " " in line]  # a single word may be wider
+    assert lines and not too_wide
+
+
+@pytest.mark.parametrize("check", CHECKS, ids=check_id)
 def test_the_global_generator_is_left_alone(said, check):
     torch.manual_seed(3)
     before = torch.get_rng_state()

@@ -165,7 +165,7 @@ def changes_its_input(q, k, v, mask=None):
     ("cross_attention", starter_cross, "the source asks"),
     ("cross_attention", lambda t, s, a, b, c: torchs_own(t @ a, s @ b, s @ c) * 1.1, "The largest error is"),
     ("grouped_attention", lambda q, k, v: torch.ones(*q.shape[:-1], v.shape[-1]), "a constant"),
-    ("impossible_rows", lambda w, causal: (w.sum(-1) != 1) | (w < 0).any(-1), "not right yet"),  # by name, unless all drawn rows happen to sum to 1 exactly
+    ("impossible_rows", lambda w, causal: (w.sum(-1) != 1) | (w < 0).any(-1), "sums were compared exactly"),
     ("impossible_rows", lambda w, causal: w.sum(-1), "numbers other than 0 and 1"),
     ("cache_bytes", lambda *a: None, "not written yet, it returns None"),
     ("cache_bytes", lambda *a: 12, "The answer is wrong"),
