@@ -72,7 +72,7 @@ def ring_attention(
     q, k, v: the rows of this rank, the same number of each; ranks may hold different numbers, also none.
     positions: their places in the whole sequence, rising (see shard_positions); None means that rank 0 holds the first
         rows, rank 1 the next, and so on. Used under a causal mask only.
-    Equal to `attention` on the whole sequence up to rounding. A rank holds its own rows, one block on its way in and
+    Equal to `attention` on the whole sequence up to rounding; rows behind a causal mask must hold finite numbers. A rank holds its own rows, one block on its way in and
     one on its way out, and one tile of scores.
 
     Raises TypeError or ValueError as `attention` does, and ValueError for a group that this process is not in.

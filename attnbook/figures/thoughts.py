@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FixedFormatter, FixedLocator, FuncFormatter, LogLocator, NullLocator
 
 from attnbook.figures.routing import _cells, _chance_line, _words
-from attnbook.figures.style import INK, KEY, SERIES, STREAM, VALUE, WARN, WEIGHTS, new_figure
+from attnbook.figures.style import INK, SERIES, STREAM, VALUE, WARN, WEIGHTS, new_figure
 
 RANKS = (STREAM, WARN, WEIGHTS, VALUE)
 
@@ -23,9 +23,9 @@ def map_with_sums(rows: Mapping[str, Sequence[float]], keys: Sequence[str]) -> F
         axes.text(j + 0.5, i + 0.5, f"{weight:g}", ha="center", va="center", fontsize=9)
     for i, total in enumerate(weights.sum(1)):
         impossible = total > 1 + 1e-9
-        axes.text(len(keys) + 0.2, i + 0.5, f"sum {total:.2f}", va="center", color=KEY if impossible else INK,
+        axes.text(len(keys) + 0.2, i + 0.5, f"sum {total:.2f}, above 1" if impossible else f"sum {total:.2f}", va="center",
                   fontweight="bold" if impossible else "normal")
-    axes.set_xlim(0, len(keys) + 1.3)
+    axes.set_xlim(0, len(keys) + 2.1)
     return figure
 
 

@@ -43,7 +43,7 @@ class FarReport:
         return self.right[:, low - 1:high].mean(-1).tolist()
 
 
-def far_recall(kind: str, seeds: Sequence[int] = (0, 1, 2, 3, 4), steps: int = STEPS, lists: int = 40) -> FarReport:
+def far_recall(kind: str, seeds: Sequence[int] = (0, 1, 2, 3, 4), steps: int = STEPS, lists: int = 25) -> FarReport:
     """Train one head of that kind and ask for the pair of every age in `lists` fresh lists a seed; chance is 1/8.
 
     Raises ValueError for a kind not in KINDS.
