@@ -7,9 +7,9 @@ counts() says how many hold, and how far.
 
 from attnbook.claims.cache import measure
 from attnbook.claims.card import Card, claim, claims
-from attnbook.claims.ledger import FINISHED_SECTIONS, VERDICTS, Claim, Verdict, all_claims, counts, select
+from attnbook.claims.ledger import VERDICTS, Claim, Verdict, all_claims, counts, select
 from attnbook.claims.measurement import Measurement
 from attnbook.claims.page import ClaimList, claim_list
 
-__all__ = ["FINISHED_SECTIONS", "VERDICTS", "Card", "Claim", "ClaimList", "Measurement", "Verdict",
+__all__ = ["VERDICTS", "Card", "Claim", "ClaimList", "Measurement", "Verdict",
            "all_claims", "claim", "claim_list", "claims", "counts", "measure", "select"]

@@ -2,6 +2,7 @@
 
 import difflib
 import re
+from collections.abc import Collection
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -30,13 +31,6 @@ VERDICTS = {
     "opinion": Verdict("○", "an opinion", "一家之言"),
 }
 KINDS = ("attribution", "historical", "formula", "numeric", "empirical", "analogy", "opinion")
-FINISHED_SECTIONS = (
-    "2.0", "2.1", "2.1.1", "2.1.2", "2.1.3", "2.2", "2.2.1", "2.2.2", "2.2.3", "2.2.4",
-    "2.3", "2.3.1", "2.3.2", "2.3.3", "2.3.4",
-    "2.3.5", "2.3.5.A", "2.3.5.B", "2.3.5.C", "2.3.5.D", "2.3.5.E", "2.3.5.F", "2.3.5.G", "2.3.5.S",
-    "2.4", "2.4.1", "2.4.2", "2.5", "2.5.1", "2.5.2", "2.6", "2.7", "2.8",
-)
-"""Sections with both languages and with a check or a reference behind every verdict."""
 
 
 @dataclass(frozen=True)
@@ -123,8 +117,8 @@ def select(*wanted: str) -> list[Claim]:
     return [c for c in all_claims().values() if c.id in chosen]
 
 
-def counts(sections: tuple[str, ...] | None = None) -> dict[str, int]:
-    """How many claims have each verdict, in the whole ledger or in the sections named (as FINISHED_SECTIONS)."""
+def counts(sections: Collection[str] | None = None) -> dict[str, int]:
+    """How many claims have each verdict, in the whole ledger or in the sections named."""
     verdicts = [c.verdict for c in all_claims().values() if sections is None or c.section in sections]
     return {verdict: verdicts.count(verdict) for verdict in VERDICTS}
 

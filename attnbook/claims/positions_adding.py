@@ -45,7 +45,7 @@ def four_terms() -> Measurement:
     m = normal(1, D, D) / D
     x = tokens + places
     parts = [a @ m @ b.T for a in (tokens, places) for b in (tokens, places)]
-    values = {"terms": largest(x @ m @ x.T, sum(parts)), "tolerance": EXACT,
+    values = {"terms": largest(x @ m @ x.T, sum(parts)), "terms_within": EXACT,
               "modulated": (0 * tokens * places).norm(dim=-1).max().item(),
               "added": (0 * tokens + places).norm(dim=-1).mean().item()}
     return Measurement(values, holds=values["terms"] < EXACT and values["modulated"] == 0 and values["added"] > 1)

@@ -1,7 +1,7 @@
-"""The checks of all finished sections. Each is measured once for this state of the package: by a page, or here."""
+"""The checks of the ledger. Each is measured once for this state of the package: by a page, or here."""
 
 import pytest
-from finished_claims import CHECKS
+from all_checks import CHECKS
 
 from attnbook.claims import measure
 

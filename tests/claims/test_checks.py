@@ -1,11 +1,11 @@
-"""Every verdict of a finished section rests on a check that holds in this run, or on a reference."""
+"""Every verdict rests on a check that holds in this run, or on a reference."""
 
 import re
 from string import Formatter
 
 import pytest
 import torch
-from finished_claims import CHECKS, FINISHED
+from all_checks import CHECKS, CLAIMS
 
 from attnbook.attention import attention
 from attnbook.claims import Measurement, routing, routing_paths, routing_recurrence
@@ -22,10 +22,10 @@ def test_the_check_holds(check, measurements):
 
 
 def test_every_verdict_is_backed(measurements):
-    assert unbacked(FINISHED) == set()
+    assert unbacked(CLAIMS) == set()
 
 
-@pytest.mark.parametrize("claim", [claim for claim in FINISHED if claim.checks], ids=lambda claim: claim.id)
+@pytest.mark.parametrize("claim", [claim for claim in CLAIMS if claim.checks], ids=lambda claim: claim.id)
 def test_the_sentence_states_measured_values(claim, measurements):
     values = {}
     for check in claim.checks:
@@ -54,7 +54,7 @@ def test_a_falsified_check_unbacks_its_claims(monkeypatch, measurements):
         return Measurement(measurements[check].values, check != "routing_paths.two_hop")
 
     monkeypatch.setattr("attnbook.claims.ledger.measure", falsified)
-    assert unbacked(FINISHED) == {"2.1.3-d", "2.1.3-e", "2.2.1-a"}
+    assert unbacked(CLAIMS) == {"2.1.3-d", "2.1.3-e", "2.2.1-a"}
 
 
 def blind_to_the_mask(q, k, v, *, causal=False, **options):
