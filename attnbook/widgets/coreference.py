@@ -24,14 +24,21 @@ The picture needs no model: everything comes in one trait, `data`, made by
 Optional, for more than one sentence, other kinds of model and experiments:
 
       "sentences": [["tired", "wide"], ["big", "small"]]       # readings that belong together; default: all of "words"
+      "ask": ["What is asked first ...", "……"]                # [en, zh]; default: the question about the small model
       models[i]["name"]: ["a real encoder", "真实的编码器"]      # [en, zh]; default: the small model of the chapter
       readings[r]["cuts"]: [{"layer": 1, "head": 0, "query": 7, "key": 1, "answer": {"animal": 0.6, ...}}, ...]
                            # the answer after that one weight is set to 0 and its row divided by its new sum
+
+      models[i]["seed"]: None                              # a model that has no twin trained from another start
+      readings[r]["weights"]: {"packed": "..."}            # many heads: base64 of one byte a weight, round(255 w), in the
+                           # order of the list above; a row is divided by its sum when it is read
 
 Layers, heads, queries and keys count from 0 in the data and from 1 on the screen. A control is shown only
 where there is a choice.
 """
 
+import base64
+import binascii
 import math
 
 import traitlets
@@ -50,6 +57,15 @@ def row_of(weights: list[float]) -> list[float]:
     """A stored row, rounded to 3 decimals, divided by its sum so that it is a row of weights again."""
     total = sum(weights)
     return [w / total for w in weights]
+
+
+def stored_row(net: dict, reading: str, layer: int, head: int, query: int, n: int) -> list[float]:
+    """A row of a model as it is stored: n weights, or n bytes of a packed map."""
+    weights = net["readings"][reading]["weights"]
+    if not isinstance(weights, dict):
+        return weights[layer][head][query]
+    begin = ((layer * net["heads"] + head) * n + query) * n
+    return list(base64.b64decode(weights["packed"])[begin:begin + n])
 
 
 def strongest(row: list[float], n: int = 3) -> list[int]:
@@ -90,7 +106,8 @@ class CoreferenceExplorer(Lab):
 
     def row(self) -> list[float]:
         """The weights on show: what the chosen word gives to each word."""
-        return row_of(self.network["readings"][self.reading]["weights"][self.layer][self.head][self.word])
+        n = len(self.data["words"][self.reading])
+        return row_of(stored_row(self.network, self.reading, self.layer, self.head, self.word, n))
 
     def answer(self) -> dict[str, float] | None:
         """The model's answer, after the cut if there is one: probability of each noun, or None."""
@@ -112,9 +129,10 @@ class CoreferenceExplorer(Lab):
         reads, word = [f"{words[j]} {_svg.fix(row[j])}" for j in best], words[self.word]
         answer = self.answer()
         mask = ("causal mask", "有因果掩码") if net["causal"] else ("no mask", "无掩码")
-        en = (f"Layer {self.layer + 1} of {net['layers']}, head {self.head + 1} of {net['heads']}, seed {net['seed']}, "
+        seed = ("", "") if net["seed"] is None else (f"seed {net['seed']}, ", f"种子 {net['seed']}；")
+        en = (f"Layer {self.layer + 1} of {net['layers']}, head {self.head + 1} of {net['heads']}, {seed[0]}"
               f"{mask[0]}: “{word}” reads {', '.join(reads)}; its row sums to {sum(row):.3f}.")
-        zh = (f"共 {net['layers']} 层，第 {self.layer + 1} 层；共 {net['heads']} 个头，第 {self.head + 1} 个头；种子 {net['seed']}；"
+        zh = (f"共 {net['layers']} 层，第 {self.layer + 1} 层；共 {net['heads']} 个头，第 {self.head + 1} 个头；{seed[1]}"
               f"{mask[1]}：“{word}”读到：{'、'.join(reads)}；这一行之和为 {sum(row):.3f}。")
         if answer:
             noun = max(answer, key=answer.get)
@@ -174,8 +192,22 @@ def check_data(data: dict) -> None:
                            f"data['models'][{i}]['readings'][{reading!r}]['weights']")
 
 
+def _check_packed(text, shape, name):
+    """As many bytes as weights, and no row of zeros."""
+    try:
+        stored = base64.b64decode(text, validate=True)
+    except (binascii.Error, TypeError, ValueError):
+        raise ValueError(f"{name}['packed'] is {type(text).__name__}; expected base64") from None
+    if len(stored) != math.prod(shape):
+        raise ValueError(f"{name}['packed'] has {len(stored)} bytes; expected {math.prod(shape)} for {shape}")
+    if not all(any(stored[i:i + shape[-1]]) for i in range(0, len(stored), shape[-1])):
+        raise ValueError(f"{name}['packed'] has a row of zeros; expected weights that sum to 1: rows = queries")
+
+
 def _check_weights(weights, shape, name):
     """Right lengths at each level, and rows of numbers that sum to 1 but for rounding to 3 decimals."""
+    if isinstance(weights, dict):
+        return _check_packed(weights.get("packed"), shape, name)
     if len(weights) != shape[0]:
         raise ValueError(f"{name} has length {len(weights)}; expected {shape[0]}")
     if len(shape) > 1:

@@ -5,6 +5,7 @@ import random
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 
+from attnbook.pretrained import saved
 from attnbook.widgets import CoreferenceExplorer, coreference
 from widget_harness import module, shown
 
@@ -199,6 +200,24 @@ def test_room_for_many_heads_sentences_and_kinds_of_model(browser):
         assert "encoder, layer 2 of 6, head 14 of 14" in page.locator(".attn-note").first.inner_text()
         wanted = CoreferenceExplorer(data, model_index=1, layer=1, head=13, reading="big", word=3).row()
         assert bars(page) == pytest.approx(wanted, abs=1e-6)
+
+
+def test_the_committed_encoder_equals_python_and_has_no_seed(browser):
+    data, draw = saved("maps"), random.Random(0)
+    with shown(browser, CoreferenceExplorer(data)) as page:
+        assert "seed" not in page.locator(".attn-lab").inner_text() and "72 heads" in page.locator(".attn-lab").inner_text()
+        assert control(page, "head").count() == 12 and control(page, "sentence").count() == 4
+        for _ in range(12):
+            layer, head, group = draw.randrange(6), draw.randrange(12), draw.randrange(4)
+            reading = data["sentences"][group][0]
+            word = draw.randrange(len(data["words"][reading]))
+            for name, index in (("sentence", group), ("layer", layer), ("head", head)):
+                control(page, name).nth(index).check()
+            settle(page)
+            page.locator(".coref input").nth(word).check()
+            settle(page)
+            wanted = CoreferenceExplorer(data, layer=layer, head=head, reading=reading, word=word).row()
+            assert bars(page) == pytest.approx(wanted, abs=1e-6)
 
 
 def test_chinese_page_speaks_chinese(browser):

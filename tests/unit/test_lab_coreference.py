@@ -1,11 +1,13 @@
 """CoreferenceExplorer: the data it takes, its first state, its arithmetic and its static picture."""
 
+import base64
 import copy
 import json
 import xml.etree.ElementTree as ET
 
 import pytest
 
+from attnbook.pretrained import saved
 from attnbook.widgets import CoreferenceExplorer, coreference
 
 WORDS = "The animal didn't cross the street because it was too".split()
@@ -161,3 +163,45 @@ def test_ten_small_models_fit_the_page():
     state = CoreferenceExplorer(example(*models)).get_state()
     assert len(json.dumps(state["data"])) < 60_000
     assert len(state["_esm"]) + len(state["_css"]) < 40_000
+
+
+# -- packed maps of many heads --------------------------------------------------------------
+
+def packed(layers=2, heads=3):
+    """A model with one byte a weight: head h of layer l gives 200 to word l + h and 55 to the word itself."""
+    n, data = len(WORDS) + 1, bytearray()
+    for layer in range(layers):
+        for head in range(heads):
+            for query in range(n):
+                row = [0] * n
+                row[query] += 55
+                row[layer + head] += 200
+                data += bytes(row)
+    readings = {last: {"weights": {"packed": base64.b64encode(data).decode()}} for last in ("tired", "wide")}
+    return net(seed=None, layers=layers, heads=heads, readings=readings, accuracy=None)
+
+
+def test_a_packed_map_is_read_at_its_layer_head_and_query():
+    lab = CoreferenceExplorer(example(packed()), layer=1, head=2)
+    assert lab.row()[3] == pytest.approx(200 / 255) and lab.row()[IT] == pytest.approx(55 / 255)
+    assert CoreferenceExplorer(example(packed()), layer=0, head=0, word=0).row()[0] == pytest.approx(1)
+    assert "head 3 of 3, no mask" in lab.caption()[0] and "seed" not in lab.caption()[0]
+
+
+@pytest.mark.parametrize(("text", "message"), [
+    ("!!", "expected base64"), (None, "is NoneType; expected base64"), ("AAAA", "has 3 bytes; expected 726"),
+    (base64.b64encode(bytes(726)).decode(), "has a row of zeros"),
+])
+def test_a_packed_map_that_does_not_fit_is_refused(text, message):
+    data = example(packed())
+    data["models"][0]["readings"]["wide"]["weights"] = {"packed": text}
+    with pytest.raises(ValueError, match=message):
+        CoreferenceExplorer(data)
+
+
+def test_the_committed_encoder_can_be_explored():
+    lab = CoreferenceExplorer(saved("maps"), layer=3, head=1)
+    words = lab.data["words"]["tired"]
+    assert lab.network["heads"] * lab.network["layers"] == 72 and words[lab.word] == "it"
+    assert lab.row()[words.index("animal")] == pytest.approx(0.677, abs=6e-3)  # a byte a weight
+    assert len(json.dumps(lab.data)) < 125_000 and "MiniLM" in lab.network["name"][0]

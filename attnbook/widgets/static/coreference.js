@@ -13,6 +13,19 @@ export function rowOf(weights) {
   return weights.map((w) => w / sum);
 }
 
+const unpacked = new Map(); // packed text -> its bytes, decoded once
+
+/** A row of a model as it is stored: n weights, or n bytes of a packed map. */
+export function storedRow(net, reading, layer, head, query, n) {
+  const weights = net.readings[reading].weights;
+  if (!weights.packed) return weights[layer][head][query];
+  if (!unpacked.has(weights.packed)) {
+    unpacked.set(weights.packed, Uint8Array.from(atob(weights.packed), (c) => c.charCodeAt(0)));
+  }
+  const begin = ((layer * net.heads + head) * n + query) * n;
+  return [...unpacked.get(weights.packed).slice(begin, begin + n)];
+}
+
 /** Places of the n largest weights, the largest first; the earlier word wins a tie. */
 export const strongest = (row, n = 3) => row.map((w, j) => j).sort((a, b) => row[b] - row[a] || a - b).slice(0, n);
 
@@ -51,10 +64,11 @@ function look(model) {
   const result = net.readings[reading];
   const cuts = (result.cuts || []).filter((c) => c.layer === layer && c.head === head && c.query === query);
   const cut = cuts.find((c) => c.key === model.get("cut")) || null;
-  const row = rowOf(result.weights[layer][head][query]);
+  const rowIn = (model, of) => storedRow(model, of, layer, head, query, words.length);
+  const row = rowOf(rowIn(net, reading));
   const group = (data.sentences || [Object.keys(data.words)]).find((g) => g.includes(reading));
   const others = group.filter((r) => r !== reading);
-  return { data, reading, now, net, layer, head, words, query, result, cuts, cut, row, group, others };
+  return { data, reading, now, net, layer, head, words, query, result, cuts, cut, row, rowIn, group, others };
 }
 
 const quoted = (word) => `“${word}”`;
@@ -62,6 +76,7 @@ const isCut = (v, key) => v.cut !== null && v.cut.key === key;
 const masked = (v, key) => v.net.causal && key > v.query;
 const percent = (p) => (p === null || p === undefined ? "–" : fix(p, 3));
 const seedName = (net) => tr(`seed ${net.seed}`, `种子 ${net.seed}`);
+const seedPart = (net) => (net.seed === null ? "" : seedName(net) + tr(", ", "；"));
 
 /** The map on show, always by its full name. */
 function mapName(v) {
@@ -70,8 +85,8 @@ function mapName(v) {
     : tr(`; accuracy ${percent(n.accuracy)} on unseen word pairs`, `；未见过的词对上正确率 ${percent(n.accuracy)}`);
   const mask = n.causal ? tr("causal mask", "有因果掩码") : tr("no mask", "无掩码");
   return kind + tr(
-    `layer ${v.layer + 1} of ${n.layers}, head ${v.head + 1} of ${n.heads}, ${seedName(n)}, ${mask}`,
-    `共 ${n.layers} 层，第 ${v.layer + 1} 层；共 ${n.heads} 个头，第 ${v.head + 1} 个头；${seedName(n)}；${mask}`) + hit;
+    `layer ${v.layer + 1} of ${n.layers}, head ${v.head + 1} of ${n.heads}, ${seedPart(n)}${mask}`,
+    `共 ${n.layers} 层，第 ${v.layer + 1} 层；共 ${n.heads} 个头，第 ${v.head + 1} 个头；${seedPart(n)}${mask}`) + hit;
 }
 
 function sentence(v) {
@@ -88,11 +103,11 @@ function sentence(v) {
 
 /** Says so when the other readings give this very row. */
 function unchanged(v) {
-  const rows = v.others.map((r) => v.net.readings[r].weights[v.layer][v.head][v.query]);
-  const stored = v.result.weights[v.layer][v.head][v.query];
+  const rows = v.others.map((r) => v.rowIn(v.net, r)), stored = v.rowIn(v.net, v.reading);
+  const digits = v.result.weights.packed ? 2 : 3;
   return rows.length && rows.every((row) => same(row, stored))
-    ? tr(` The row is the same with ${v.others.map(quoted).join(", ")}, to 3 decimals.`,
-      `换成${v.others.map(quoted).join("、")}，这一行不变（精确到 3 位小数）。`) : "";
+    ? tr(` The row is the same with ${v.others.map(quoted).join(", ")}, to ${digits} decimals.`,
+      `换成${v.others.map(quoted).join("、")}，这一行不变（精确到 ${digits} 位小数）。`) : "";
 }
 
 function answerWords(v) {
@@ -113,7 +128,7 @@ function elsewhere(v) {
   const others = siblings(v.data.models, v.now).map((i) => v.data.models[i]);
   if (!others.length) return "";
   const reads = others.map((m) => {
-    const row = rowOf(m.readings[v.reading].weights[v.layer][v.head][v.query]), key = strongest(row, 1)[0];
+    const row = rowOf(v.rowIn(m, v.reading)), key = strongest(row, 1)[0];
     const accuracy = tr(` (accuracy ${percent(m.accuracy)})`, `（正确率 ${percent(m.accuracy)}）`);
     return `${seedName(m)} ${v.words[key]} ${fix(row[key])}${accuracy}`;
   });
@@ -255,7 +270,7 @@ function render({ model, el }) {
   const start = Object.fromEntries(NAMES.map((name) => [name, model.get(name)]));
   const lab = card(el, {
     title: tr(...model.get("title")),
-    ask: tr("Predict, then click: which noun does “it” read when the last word changes? "
+    ask: model.get("data").ask ? tr(...model.get("data").ask) : tr("Predict, then click: which noun does “it” read when the last word changes? "
       + "Do equally accurate seeds agree, in layer 1 too?",
       "先猜再点：换掉最后一个词，“it”读到哪个名词？同样准确的种子读法一样吗？第 1 层也一样吗？"),
     reset: () => save(model, start),
