@@ -6,6 +6,7 @@ by what it returns on the case that failed. All sizes of a case differ, or a swa
 """
 
 import re
+import secrets
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -102,9 +103,12 @@ class Exercise:
 
 def fresh_generator() -> Generator:
     """Seeded by the system, apart from torch's global generator: a check neither repeats nor disturbs other draws."""
-    generator = Generator()
-    generator.seed()
-    return generator
+    return Generator().manual_seed(system_seed())
+
+
+def system_seed() -> int:
+    """A number that nobody can guess: each check has other inputs."""
+    return secrets.randbits(48)
 
 
 def normal(generator: Generator, *shape: int) -> Tensor:

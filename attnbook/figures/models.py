@@ -8,7 +8,7 @@ from matplotlib.colors import to_rgba
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from attnbook.figures.style import INK, PAPER, SERIES, WEIGHTS, label_end, new_figure
+from attnbook.figures.style import INK, SERIES, WEIGHTS, label_end, new_figure
 
 PALEST = 0.02  # share of a colour below which a cell is not drawn
 
@@ -46,17 +46,16 @@ def alignments(words: Mapping[str, tuple[Sequence[str], Sequence[Sequence[float]
 
 def head_grid(values: Sequence[Sequence[float]], *, low: float, high: float, marked: Sequence[tuple[int, int]] = (),
               form: str = "{:.0f}") -> Figure:
-    """A cell for each head, rows are layers from 1, columns heads from 0; colour from low (none) to high (full).
+    """A cell for each head, rows are layers from 1, columns heads from 0; colour from low (none) to high (half of full).
 
     marked: (layer, head), both from 0, that get a frame.
     """
     values = np.asarray(values, dtype=float)
     figure, axes = new_figure(0.3 * len(values) + 0.8)
     shares = ((values - low) / (high - low)).clip(0, 1)
-    _cells(axes, shares)
+    _cells(axes, shares / 2)  # on more colour the numbers could not be read in both themes
     for (layer, head), value in np.ndenumerate(values):
-        colour = PAPER if shares[layer, head] > 0.9 else INK
-        axes.text(head + 0.5, layer + 0.52, form.format(value), ha="center", va="center", fontsize=8, color=colour)
+        axes.text(head + 0.5, layer + 0.52, form.format(value), ha="center", va="center", fontsize=8, color=INK)
     for layer, head in marked:
         axes.add_patch(_frame(head, layer))
     axes.set_xticks(np.arange(values.shape[1]) + 0.5, [str(h) for h in range(values.shape[1])])

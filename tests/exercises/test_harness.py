@@ -7,6 +7,7 @@ import pytest
 import torch
 
 from attnbook.exercises import _report, routing
+from attnbook.exercises._exercise import system_seed
 
 CHECKS = [getattr(routing, name) for name in routing.__all__]
 
@@ -231,3 +232,7 @@ def test_a_right_result_does_not_excuse_a_change_in_place(said):
         return scores
 
     assert "changed its argument scores in place" in said(routing.check_attention_weights, softmax_in_place)
+
+
+def test_seeds_come_from_the_system():
+    assert len({system_seed() for _ in range(5)}) == 5  # the function itself, not what conftest puts in its place

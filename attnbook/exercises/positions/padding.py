@@ -29,10 +29,10 @@ def cases(generator):
     def padded(pads, L):
         return torch.arange(L) >= torch.tensor(pads)[:, None]
 
-    pads = [1 + p for p in lengths(4, 6)]
+    pads = [1 + p for p in lengths(6, 20)]
     return [Case("no padding", "a mask of shape (7,), all real", (torch.ones(7, dtype=torch.bool),)),
             Case("padding", "a mask of shape (7,), padded on the left", (padded([2 + pads[0] % 3], 7)[0],)),
-            Case("batch", "a mask of shape (4, 8), rows padded differently", (padded([*pads, 0], 8),)),
+            Case("batch", "a mask of shape (6, 24), rows padded differently", (padded([*pads, 0], 24),)),
             Case("more axes", "a mask of shape (2, 3, 6)", (
                 torch.stack((padded([1, 3, 0], 6), padded([2, 0, 4], 6))),))]
 
