@@ -258,7 +258,7 @@ function controlsOf(model, view) {
     [tr("model", "模型"), facet("name"), (v) => facets(v, "name", (n) => (n ? tr(...n) : tr("small model", "小模型")))],
     [tr("layers in the model", "模型的层数"), facet("layers"), (v) => facets(v, "layers", String)],
     [tr("mask", "掩码"), facet("causal"), (v) => facets(v, "causal", (c) => (c ? tr("causal", "因果") : tr("none", "无")))],
-    [tr("seed", "种子"), facet("seed"), (v) => facets(v, "seed", String)],
+    [tr("seed", "种子"), facet("seed"), (v) => facets(v, "seed", (s) => (s === null ? tr("none", "无") : String(s)))],
     [tr("cut a line", "切断一条线"), (cut) => set({ cut }), (v) => [lines(v), v.cut ? v.cut.key : -1], 3],
   ].map(([label, change, options, many]) => ({ ...selector(label, change, many), options }));
   return { nodes: parts.map((p) => p.node), show: (v) => parts.forEach((p) => p.show(...p.options(v))) };
