@@ -1,29 +1,21 @@
 """Chapter 6: each check names the mistakes of its wrong solutions and accepts every right variant, in several draws."""
 
 import math
-import re
 
 import numpy as np
 import pytest
 import torch
+from chapter_tests import *  # noqa: F403 - the tests that hold for every chapter
 from solutions_positions import SOLUTIONS, STARTERS
-from test_harness import RAISES, RETURNS
 
 from attnbook import positions as part
 from attnbook.attention import attention
-from attnbook.exercises import _report, positions, questions
-from attnbook.exercises._exercise import fresh_generator
+from attnbook.exercises import positions, questions
 
-DRAWS = 12
+EXERCISES, DRAWS = positions, 12
 MODULES = {module.EXERCISE.name: module for module in (
     positions.bias, positions.layouts, positions.padding, positions.rotation, positions.shuffling, positions.waves)}
 RIGHT, WRONG = {}, {}
-
-
-def solution(name, source=SOLUTIONS):
-    space = {"torch": torch}
-    exec(source[name], space)
-    return space[name]
 
 
 # -- rotated ---------------------------------------------------------------------------------
@@ -94,8 +86,8 @@ def over_heads(x, start, base):
 
 
 RIGHT["rotated"] = {
-    "solution": solution("rotated"), "package": lambda x, s, b: part.rope(x, s, base=b), "rotate half": by_rotate_half,
-    "matrices": by_matrices, "numpy": complex_numpy, "float64": lambda x, s, b: solution("rotated")(x.double(), s, b),
+    "solution": written(SOLUTIONS["rotated"], "rotated"), "package": lambda x, s, b: part.rope(x, s, base=b), "rotate half": by_rotate_half,
+    "matrices": by_matrices, "numpy": complex_numpy, "float64": lambda x, s, b: written(SOLUTIONS["rotated"], "rotated")(x.double(), s, b),
 }
 WRONG["rotated"] = {
     "nothing": (lambda x, s, b: x.clone(), "nothing was turned"),
@@ -141,13 +133,13 @@ def backwards(x, s):
 
 
 RIGHT["rotary_scores"] = {
-    "solution": solution("rotary_scores"), "package": scores(), "by distance": by_distance,
+    "solution": written(SOLUTIONS["rotary_scores"], "rotary_scores"), "package": scores(), "by distance": by_distance,
     "float64": lambda q, k, s: scores()(q.double(), k.double(), s),
     "numpy": lambda q, k, s: complex_numpy(q, s, 100.0) @ np.swapaxes(complex_numpy(k, s, 100.0), -1, -2),
     "start does not matter": lambda q, k, s: scores()(q, k, 0),
 }
 WRONG["rotary_scores"] = {
-    "starter": (solution("rotary_scores", STARTERS), "different layouts"),
+    "starter": (written(STARTERS["rotary_scores"], "rotary_scores"), "different layouts"),
     "mixed": (scores("interleaved", "half"), "different layouts"),
     "neighbours": (scores("interleaved", "interleaved"), "both are turned in the layout of neighbours"),
     "opposite": (lambda q, k, s: part.rope(q, s, base=100.0) @ backwards(k, s).mT, "opposite directions"),
@@ -177,7 +169,7 @@ def by_numpy(n, d):
     return np.stack((np.sin(angles), np.cos(angles)), -1).reshape(n, -1)[:, :d]
 
 
-RIGHT["wave_table"] = {"solution": solution("wave_table"), "package": part.sinusoidal, "loops": by_loops,
+RIGHT["wave_table"] = {"solution": written(SOLUTIONS["wave_table"], "wave_table"), "package": part.sinusoidal, "loops": by_loops,
                        "numpy": by_numpy, "float32": lambda n, d: by_numpy(n, d).astype(np.float32)}
 WRONG["wave_table"] = {
     "from 1": (lambda n, d: waves(n, d, first=1), "positions begin at 1"),
@@ -204,13 +196,13 @@ def by_counting(mask):
 
 
 RIGHT["token_positions"] = {
-    "solution": solution("token_positions"), "package": part.positions_from_mask, "counting": by_counting,
+    "solution": written(SOLUTIONS["token_positions"], "token_positions"), "package": part.positions_from_mask, "counting": by_counting,
     "less the padding": lambda m: (torch.arange(m.shape[-1]) - (~m).sum(-1, keepdim=True)).clamp(min=0),
     "numpy": lambda m: np.maximum(np.cumsum(np.asarray(m), -1) - 1, 0),
     "masked": lambda m: (m.cumsum(-1) - 1) * m,
 }
 WRONG["token_positions"] = {
-    "starter": (solution("token_positions", STARTERS), "padding is counted"),
+    "starter": (written(STARTERS["token_positions"], "token_positions"), "padding is counted"),
     "from 1": (lambda m: m.long().cumsum(-1), "counted from 1"), "minus one": (lambda m: m.long().cumsum(-1) - 1,
                                                                               "negative position"),
     "minus padding": (lambda m: torch.arange(m.shape[-1]) - (~m).sum(-1, keepdim=True), "negative position"),
@@ -239,7 +231,7 @@ def from_weights(slopes, L, S):
 
 
 RIGHT["linear_bias"] = {
-    "solution": solution("linear_bias"), "package": lambda m, L, S: part.alibi_bias(len(m), L, S, slopes=m),
+    "solution": written(SOLUTIONS["linear_bias"], "linear_bias"), "package": lambda m, L, S: part.alibi_bias(len(m), L, S, slopes=m),
     "einsum": lambda m, L, S: -torch.einsum("h,ij->hij", m.double(), (torch.arange(L)[:, None] + S - L
                                                                         - torch.arange(S)).abs().double()),
     "numpy": lambda m, L, S: -np.asarray(m)[:, None, None] * abs(np.arange(S - L, S)[:, None] - np.arange(S)),
@@ -278,7 +270,7 @@ def by_experiment(layers, causal, scheme):
     return bool((last(x) - last(x[[3, 0, 4, 1, 2, 5]])).abs().max() > 1e-9)
 
 
-truth = solution("last_output_changes")
+truth = written(SOLUTIONS["last_output_changes"], "last_output_changes")
 RIGHT["last_output_changes"] = {
     "solution": truth, "experiment": by_experiment, "integers": lambda *asked: int(truth(*asked)),
     "numpy": lambda *asked: np.bool_(truth(*asked)),
@@ -299,77 +291,6 @@ WRONG["last_output_changes"] = {
 
 
 # -- the tests -------------------------------------------------------------------------------
-
-def pairs(table):
-    return [pytest.param(name, label, id=f"{name}-{label}") for name in table for label in table[name]]
-
-
-def check_of(name):
-    return getattr(positions, f"check_{name}")
-
-
-@pytest.mark.parametrize("name, label", pairs(RIGHT))
-def test_right_variants_pass(said, name, label):
-    texts = {said(check_of(name), RIGHT[name][label]) for _ in range(DRAWS)}
-    assert len(texts) == 1 and texts.pop().startswith(f"{name}: passed")
-
-
-@pytest.mark.parametrize("name, label", pairs(WRONG))
-def test_wrong_solutions_are_named(said, name, label):
-    fn, fragment = WRONG[name][label]
-    for _ in range(DRAWS):
-        text = said(check_of(name), fn)
-        assert fragment in text and text.startswith(f"{name}: not right yet. Input: ")
-
-
-@pytest.mark.parametrize("name", MODULES)
-def test_lists_are_long_enough_and_every_mistake_is_made(name):
-    assert len(RIGHT[name]) >= 4 and len(WRONG[name]) >= 5
-    assert set(MODULES) == set(RIGHT) == set(WRONG) == set(SOLUTIONS) == set(STARTERS)
-    assert set(positions.__all__) == {f"check_{name}" for name in MODULES}
-    told = " | ".join(_report.message(MODULES[name].EXERCISE, fn) for fn, _ in WRONG[name].values())
-    assert not [mistake.name for mistake in MODULES[name].MISTAKES if mistake.name not in told]
-
-
-@pytest.mark.parametrize("name, label", pairs(WRONG))
-def test_messages_give_neither_numbers_nor_solution(monkeypatch, name, label):
-    exercise, (fn, _) = MODULES[name].EXERCISE, WRONG[name][label]
-    seed = fresh_generator().initial_seed() % 2 ** 31
-    monkeypatch.setattr(_report, "fresh_generator", lambda: torch.Generator().manual_seed(seed))
-    cases = exercise.cases(torch.Generator().manual_seed(seed))
-    text = _report.message(exercise, fn)
-    assert not [line for line in SOLUTIONS[name].splitlines() if len(line.strip()) > 12 and line.strip() in text]
-    for case in cases:
-        text = text.replace(case.what, "").replace(exercise.convention, "")
-    assert not re.findall(r"\d+\.\d+", text)
-
-
-@pytest.mark.parametrize("name", MODULES)
-def test_starters_say_the_same_in_every_run_and_do_not_pass(said, name):
-    texts = {said(check_of(name), solution(name, STARTERS)) for _ in range(DRAWS)}
-    assert len(texts) == 1 and texts.pop().startswith(f"{name}: not ")
-
-
-@pytest.mark.parametrize("name", MODULES)
-def test_replayed_answers_fail(said, name):
-    exercise = MODULES[name].EXERCISE
-    answers = iter([case.answer(exercise.right, exercise.read) for case in exercise.cases(fresh_generator())] * 40)
-    assert "not right yet" in said(check_of(name), lambda *args: next(answers))
-
-
-@pytest.mark.parametrize("name", MODULES)
-@pytest.mark.parametrize("value", RETURNS, ids=str)
-def test_any_return_value_gets_one_message(said, name, value):
-    text = said(check_of(name), lambda *args: RETURNS[value]())
-    assert text.startswith(f"{name}: not ") and "could not finish" not in text and "passed" not in text
-
-
-@pytest.mark.parametrize("name", MODULES)
-@pytest.mark.parametrize("kind", RAISES, ids=str)
-def test_any_exception_gets_one_message(said, name, kind):
-    text = said(check_of(name), RAISES[kind])
-    assert text.startswith(f"{name}: not ") and "could not finish" not in text and len(text) < 700
-
 
 # -- the questions ---------------------------------------------------------------------------
 

@@ -1,27 +1,19 @@
 """Chapter 5: each check names the mistakes of its wrong solutions and accepts every right variant, in several draws."""
 
-import re
 
 import numpy as np
 import pytest
 import torch
+from chapter_tests import *  # noqa: F403 - the tests that hold for every chapter
 from solutions_residual import SOLUTIONS, STARTERS
-from test_harness import RAISES, RETURNS
 from torch.nn import functional
 
-from attnbook.exercises import _report, questions, residual
-from attnbook.exercises._exercise import fresh_generator
+from attnbook.exercises import questions, residual
 
-DRAWS = 12
+EXERCISES, DRAWS = residual, 12
 MODULES = {module.EXERCISE.name: module for module in (
     residual.block, residual.gradient, residual.left, residual.norm, residual.spread, residual.stack)}
 RIGHT, WRONG = {}, {}
-
-
-def solution(name, source=SOLUTIONS):
-    space = {"torch": torch}
-    exec(source[name], space)
-    return space[name]
 
 
 # -- pre_norm_block --------------------------------------------------------------------------
@@ -63,7 +55,7 @@ def in_place(x, norm, attend, feed):
 
 
 RIGHT["pre_norm_block"] = {
-    "solution": solution("pre_norm_block"), "loop": loop_block,
+    "solution": written(SOLUTIONS["pre_norm_block"], "pre_norm_block"), "loop": loop_block,
     "float64": lambda x, norm, a, f: loop_block(x.double(), norm, a, f),
     "numpy": lambda x, norm, a, f: loop_block(np.asarray(x), norm, a, f),
     "collected": lambda x, norm, a, f: x + (da := a(norm(x))) + f(norm(x + da)),
@@ -103,7 +95,7 @@ def recursive(x, sublayers, norm):
 
 
 RIGHT["run_stack"] = {
-    "solution": solution("run_stack"), "recursive": recursive,
+    "solution": written(SOLUTIONS["run_stack"], "run_stack"), "recursive": recursive,
     "float64": lambda x, fs, n: recursive(x.double(), fs, n), "numpy": lambda x, fs, n: recursive(np.asarray(x), fs, n),
     "batch": lambda x, fs, n: recursive(x[None], fs, n)[0],
 }
@@ -146,14 +138,14 @@ def mixed(x, w, b, eps):
 
 
 RIGHT["norm_features"] = {
-    "solution": solution("norm_features"), "numpy": numpy_norm, "var": normed(),
+    "solution": written(SOLUTIONS["norm_features"], "norm_features"), "numpy": numpy_norm, "var": normed(),
     "torch": lambda x, w, b, e: functional.layer_norm(x, x.shape[-1:], w, b, e),
     "float64": lambda x, w, b, e: normed()(x.double(), w.double(), b.double(), e),
     "einsum": lambda x, w, b, e: torch.einsum("...d,d->...d", normed(finish=lambda y, w, b: y)(x, w, b, e), w) + b,
 }
 WRONG["norm_features"] = {
     "tokens": (normed(-2), "normalised over the tokens"),
-    "starter": (solution("norm_features", STARTERS), "normalised over the tokens"),
+    "starter": (written(STARTERS["norm_features"], "norm_features"), "normalised over the tokens"),
     "whole": (whole, "one mean and one deviation"),
     "mixed": (mixed, "deviation over the other"),
     "rms": (lambda x, w, b, e: w * functional.rms_norm(x, x.shape[-1:], eps=e) + b, "the mean is not taken away"),
@@ -201,7 +193,7 @@ def numpy_gradient(jacobians, grad):
 
 
 RIGHT["input_gradient"] = {
-    "solution": solution("input_gradient"), "product": by_product, "autograd": by_autograd, "numpy": numpy_gradient,
+    "solution": written(SOLUTIONS["input_gradient"], "input_gradient"), "product": by_product, "autograd": by_autograd, "numpy": numpy_gradient,
     "einsum": back(lambda j, g: g + torch.einsum("ij,i->j", j, g)),
     "float64": lambda js, g: by_product(js.double(), g.double()),
 }
@@ -221,7 +213,7 @@ WRONG["input_gradient"] = {
 
 def believes(name, **beliefs):
     """Right, but for some kinds."""
-    return lambda kind, *args: beliefs[kind](*args) if kind in beliefs else solution(name)(kind, *args)
+    return lambda kind, *args: beliefs[kind](*args) if kind in beliefs else written(SOLUTIONS[name], name)(kind, *args)
 
 
 def by_steps(kind, slope, layers):
@@ -237,7 +229,7 @@ def left(**beliefs):
 
 
 RIGHT["what_is_left"] = {
-    "solution": solution("what_is_left"), "steps": by_steps, "numpy": lambda *args: np.float64(by_steps(*args)),
+    "solution": written(SOLUTIONS["what_is_left"], "what_is_left"), "steps": by_steps, "numpy": lambda *args: np.float64(by_steps(*args)),
     "tensor": lambda *args: torch.tensor(by_steps(*args), dtype=torch.float64),
 }
 WRONG["what_is_left"] = {
@@ -270,7 +262,7 @@ def spread(**beliefs):
 
 
 RIGHT["stream_spread"] = {
-    "solution": solution("stream_spread"), "steps": variances, "numpy": lambda *args: np.array(variances(*args)),
+    "solution": written(SOLUTIONS["stream_spread"], "stream_spread"), "steps": variances, "numpy": lambda *args: np.array(variances(*args)),
     "list": lambda *args: [variances(*args)],
 }
 WRONG["stream_spread"] = {
@@ -291,88 +283,17 @@ WRONG["stream_spread"] = {
 
 # -- the tests -------------------------------------------------------------------------------
 
-def pairs(table):
-    return [pytest.param(name, label, id=f"{name}-{label}") for name in table for label in table[name]]
-
-
-def check_of(name):
-    return getattr(residual, f"check_{name}")
-
-
-@pytest.mark.parametrize("name, label", pairs(RIGHT))
-def test_right_variants_pass(said, name, label):
-    texts = {said(check_of(name), RIGHT[name][label]) for _ in range(DRAWS)}
-    assert len(texts) == 1 and texts.pop().startswith(f"{name}: passed")
-
-
-@pytest.mark.parametrize("name, label", pairs(WRONG))
-def test_wrong_solutions_are_named(said, name, label):
-    fn, fragment = WRONG[name][label]
-    for _ in range(DRAWS):
-        text = said(check_of(name), fn)
-        assert fragment in text and text.startswith(f"{name}: not right yet. Input: ")
-
-
-@pytest.mark.parametrize("name", MODULES)
-def test_lists_are_long_enough_and_every_mistake_is_made(name):
-    assert len(RIGHT[name]) >= 4 and len(WRONG[name]) >= 5
-    assert set(MODULES) == set(RIGHT) == set(WRONG) == set(SOLUTIONS) == set(STARTERS)
-    assert set(residual.__all__) == {f"check_{name}" for name in MODULES}
-    told = " | ".join(_report.message(MODULES[name].EXERCISE, fn) for fn, _ in WRONG[name].values())
-    assert not [mistake.name for mistake in MODULES[name].MISTAKES if mistake.name not in told]
-
-
-@pytest.mark.parametrize("name, label", pairs(WRONG))
-def test_messages_give_neither_numbers_nor_solution(monkeypatch, name, label):
-    exercise, (fn, _) = MODULES[name].EXERCISE, WRONG[name][label]
-    seed = fresh_generator().initial_seed() % 2 ** 31
-    monkeypatch.setattr(_report, "fresh_generator", lambda: torch.Generator().manual_seed(seed))
-    cases = exercise.cases(torch.Generator().manual_seed(seed))
-    text = _report.message(exercise, fn)
-    assert not [line for line in SOLUTIONS[name].splitlines() if len(line.strip()) > 12 and line.strip() in text]
-    for case in cases:
-        text = text.replace(case.what, "").replace(exercise.convention, "")
-    assert not re.findall(r"\d+\.\d+", text)
-
-
-@pytest.mark.parametrize("name", MODULES)
-def test_starters_say_the_same_in_every_run_and_do_not_pass(said, name):
-    texts = {said(check_of(name), solution(name, STARTERS)) for _ in range(DRAWS)}
-    assert len(texts) == 1 and texts.pop().startswith(f"{name}: not ")
-
-
 @pytest.mark.parametrize("name, fragment", [
     ("pre_norm_block", "it is a post-norm block still"), ("run_stack", "added to the normed stream"),
     ("norm_features", "normalised over the tokens")])
 def test_the_bugs_of_the_starters_are_named(said, name, fragment):
-    assert fragment in said(check_of(name), solution(name, STARTERS))
+    assert fragment in said(getattr(residual, f"check_{name}"), written(STARTERS[name], name))
 
 
 def test_the_second_bug_of_the_stack_is_named_when_the_first_is_mended(said):
-    started = solution("run_stack", STARTERS)
+    started = written(STARTERS["run_stack"], "run_stack")
     assert "added to the normed stream" in said(residual.check_run_stack, lambda x, fs, n: n(started(x, fs, n)))
     assert "the final norm is missing" in said(residual.check_run_stack, stack(end=lambda x, n: x))
-
-
-@pytest.mark.parametrize("name", MODULES)
-def test_replayed_answers_fail(said, name):
-    exercise = MODULES[name].EXERCISE
-    answers = iter([case.answer(exercise.right, exercise.read) for case in exercise.cases(fresh_generator())] * 40)
-    assert "not right yet" in said(check_of(name), lambda *args: next(answers))
-
-
-@pytest.mark.parametrize("name", MODULES)
-@pytest.mark.parametrize("value", RETURNS, ids=str)
-def test_any_return_value_gets_one_message(said, name, value):
-    text = said(check_of(name), lambda *args: RETURNS[value]())
-    assert text.startswith(f"{name}: not ") and "could not finish" not in text and "passed" not in text
-
-
-@pytest.mark.parametrize("name", MODULES)
-@pytest.mark.parametrize("kind", RAISES, ids=str)
-def test_any_exception_gets_one_message(said, name, kind):
-    text = said(check_of(name), RAISES[kind])
-    assert text.startswith(f"{name}: not ") and "could not finish" not in text and len(text) < 700
 
 
 def test_the_numbers_of_the_questions_are_right():

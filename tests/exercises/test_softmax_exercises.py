@@ -1,30 +1,22 @@
 """Chapter 4: each check names the mistakes of its wrong solutions and accepts every right variant, in several draws."""
 
 import math
-import re
 
 import numpy as np
 import pytest
 import torch
+from chapter_tests import *  # noqa: F403 - the tests that hold for every chapter
 from solutions_softmax import SOLUTIONS, STARTERS
-from test_harness import RAISES, RETURNS
 from torch import nn
 from torch.nn.functional import cross_entropy
 
 from attnbook import softmax as part
 from attnbook.exercises import _report, questions, softmax
-from attnbook.exercises._exercise import fresh_generator
 
-DRAWS = 12
+EXERCISES, DRAWS = softmax, 12
 MODULES = {module.EXERCISE.name: module for module in (
     softmax.backward, softmax.invariance, softmax.loss, softmax.nucleus, softmax.sampler, softmax.tempered)}
 RIGHT, WRONG = {}, {}
-
-
-def solution(name, source=SOLUTIONS):
-    space = {"torch": torch, "nn": nn}
-    exec(source[name], space)
-    return space[name]
 
 
 def soft(z, axis=-1):
@@ -76,7 +68,7 @@ def shifted_only_hot(x, t):
 
 
 RIGHT["tempered"] = {
-    "solution": solution("tempered"), "torch": tempered, "numpy": numpy_tempered, "power": divided_late,
+    "solution": written(SOLUTIONS["tempered"], "tempered"), "torch": tempered, "numpy": numpy_tempered, "power": divided_late,
     "float64": lambda x, t: tempered(x.double(), t), "batch": lambda x, t: tempered(x[None], t),
     "gradient": lambda x, t: tempered(x.clone().requires_grad_(), t), "list": lambda x, t: tempered(x, t).tolist(),
 }
@@ -121,7 +113,7 @@ def numpy_backward(p, g):
 
 
 RIGHT["softmax_backward"] = {
-    "solution": solution("softmax_backward"), "matrix": by_matrix, "autograd": by_autograd, "numpy": numpy_backward,
+    "solution": written(SOLUTIONS["softmax_backward"], "softmax_backward"), "matrix": by_matrix, "autograd": by_autograd, "numpy": numpy_backward,
     "einsum": lambda p, g: p * g - p * torch.einsum("...i,...i->...", p, g)[..., None],
     "float64": lambda p, g: by_matrix(p.double(), g.double()),
 }
@@ -175,7 +167,7 @@ def numpy_nucleus(q, p):
     return kept
 
 
-RIGHT["keep_nucleus"] = {"solution": solution("keep_nucleus"), "part": by_part, "loop": by_loop, "count": by_count,
+RIGHT["keep_nucleus"] = {"solution": written(SOLUTIONS["keep_nucleus"], "keep_nucleus"), "part": by_part, "loop": by_loop, "count": by_count,
                          "numpy": numpy_nucleus}
 WRONG["keep_nucleus"] = {
     "drops": (lambda q, p: ranked(q, p, lambda r: r.cumsum(0) <= p), "the token that crosses p is dropped"),
@@ -228,7 +220,7 @@ def late(z, t, k):
     return torch.where(p >= p.topk(k, -1).values[..., -1:], p, 0.0)
 
 
-RIGHT["next_probabilities"] = {"solution": solution("next_probabilities"), "part": sampler(), "cut first": cut_first,
+RIGHT["next_probabilities"] = {"solution": written(SOLUTIONS["next_probabilities"], "next_probabilities"), "part": sampler(), "cut first": cut_first,
                                "renormalised": renormalised, "numpy": numpy_sampler}
 WRONG["next_probabilities"] = {
     "logits": (lambda z, t, k: z / t, "the logits were returned"),
@@ -272,7 +264,7 @@ def of_target(x, y):
 
 
 RIGHT["mean_loss"] = {
-    "solution": solution("mean_loss"), "logsumexp": by_logsumexp, "numpy": numpy_loss,
+    "solution": written(SOLUTIONS["mean_loss"], "mean_loss"), "logsumexp": by_logsumexp, "numpy": numpy_loss,
     "log-softmax first": lambda z, y: cross_entropy(*flat(torch.log_softmax(z, -1), y)),  # twice makes no difference
     "float64": lambda z, y: by_logsumexp(z.double(), y), "item": lambda z, y: by_logsumexp(z, y).item(),
     "one number in a list": lambda z, y: [by_logsumexp(z, y).item()],
@@ -295,7 +287,7 @@ WRONG["mean_loss"] = {
 
 def believes(**beliefs):
     wrong = {kind.replace("_", " "): answer for kind, answer in beliefs.items()}
-    return lambda change, c: wrong.get(change.replace(",", ""), solution("same_weights")(change, c))
+    return lambda change, c: wrong.get(change.replace(",", ""), written(SOLUTIONS["same_weights"], "same_weights")(change, c))
 
 
 def by_experiment(change, c):
@@ -309,15 +301,15 @@ def by_experiment(change, c):
 
 
 RIGHT["same_weights"] = {
-    "solution": solution("same_weights"), "experiment": by_experiment,
-    "integers": lambda change, c: int(solution("same_weights")(change, c)),
-    "numpy": lambda change, c: np.bool_(solution("same_weights")(change, c)),
+    "solution": written(SOLUTIONS["same_weights"], "same_weights"), "experiment": by_experiment,
+    "integers": lambda change, c: int(written(SOLUTIONS["same_weights"], "same_weights")(change, c)),
+    "numpy": lambda change, c: np.bool_(written(SOLUTIONS["same_weights"], "same_weights")(change, c)),
 }
 WRONG["same_weights"] = {
     "constant": (believes(add_to_all=False), "a constant on all scores"),
     "peak": (believes(subtract_the_peak=False), "subtracting the peak"),
     "one": (believes(add_to_one=True), "a change of one score"),
-    "exchanged": (lambda change, c: not solution("same_weights")(change, c), "are exchanged"),
+    "exchanged": (lambda change, c: not written(SOLUTIONS["same_weights"], "same_weights")(change, c), "are exchanged"),
     "factor": (believes(multiply=True), "a factor was thought harmless"),
     "never": (believes(multiply=False), "a factor that changes nothing"),
     "T": (believes(multiply_and_T=False), "not set off against each other"),
@@ -328,82 +320,11 @@ WRONG["same_weights"] = {
 
 # -- the tests -------------------------------------------------------------------------------
 
-def pairs(table):
-    return [pytest.param(name, label, id=f"{name}-{label}") for name in table for label in table[name]]
-
-
-def check_of(name):
-    return getattr(softmax, f"check_{name}")
-
-
-@pytest.mark.parametrize("name, label", pairs(RIGHT))
-def test_right_variants_pass(said, name, label):
-    texts = {said(check_of(name), RIGHT[name][label]) for _ in range(DRAWS)}
-    assert len(texts) == 1 and texts.pop().startswith(f"{name}: passed")
-
-
-@pytest.mark.parametrize("name, label", pairs(WRONG))
-def test_wrong_solutions_are_named(said, name, label):
-    fn, fragment = WRONG[name][label]
-    for _ in range(DRAWS):
-        text = said(check_of(name), fn)
-        assert fragment in text and text.startswith(f"{name}: not right yet. Input: ")
-
-
-@pytest.mark.parametrize("name", MODULES)
-def test_lists_are_long_enough_and_every_mistake_is_made(name):
-    assert len(RIGHT[name]) >= 4 and len(WRONG[name]) >= 5
-    assert set(MODULES) == set(RIGHT) == set(WRONG) == set(SOLUTIONS) == set(STARTERS)
-    assert set(softmax.__all__) == {f"check_{name}" for name in MODULES}
-    told = " | ".join(_report.message(MODULES[name].EXERCISE, fn) for fn, _ in WRONG[name].values())
-    assert not [mistake.name for mistake in MODULES[name].MISTAKES if mistake.name not in told]
-
-
-@pytest.mark.parametrize("name, label", pairs(WRONG))
-def test_messages_give_neither_numbers_nor_solution(monkeypatch, name, label):
-    exercise, (fn, _) = MODULES[name].EXERCISE, WRONG[name][label]
-    seed = fresh_generator().initial_seed() % 2 ** 31
-    monkeypatch.setattr(_report, "fresh_generator", lambda: torch.Generator().manual_seed(seed))
-    cases = exercise.cases(torch.Generator().manual_seed(seed))
-    text = _report.message(exercise, fn)
-    assert not [line for line in SOLUTIONS[name].splitlines() if len(line.strip()) > 12 and line.strip() in text]
-    for case in cases:
-        text = text.replace(case.what, "").replace(exercise.convention, "")
-    assert not re.findall(r"\d+\.\d+", text)
-
-
-@pytest.mark.parametrize("name", MODULES)
-def test_starters_say_the_same_in_every_run_and_do_not_pass(said, name):
-    texts = {said(check_of(name), solution(name, STARTERS)) for _ in range(DRAWS)}
-    assert len(texts) == 1 and texts.pop().startswith(f"{name}: not ")
-
-
 @pytest.mark.parametrize("name, fragment", [
     ("keep_nucleus", "the token that crosses p is dropped"), ("mean_loss", "softmax is applied twice"),
     ("next_probabilities", "the temperature divides the probabilities")])
 def test_the_bugs_of_the_starters_are_named(said, name, fragment):
-    assert fragment in said(check_of(name), solution(name, STARTERS))
-
-
-@pytest.mark.parametrize("name", MODULES)
-def test_replayed_answers_fail(said, name):
-    exercise = MODULES[name].EXERCISE
-    answers = iter([case.answer(exercise.right, exercise.read) for case in exercise.cases(fresh_generator())] * 40)
-    assert "not right yet" in said(check_of(name), lambda *args: next(answers))
-
-
-@pytest.mark.parametrize("name", MODULES)
-@pytest.mark.parametrize("value", RETURNS, ids=str)
-def test_any_return_value_gets_one_message(said, name, value):
-    text = said(check_of(name), lambda *args: RETURNS[value]())
-    assert text.startswith(f"{name}: not ") and "could not finish" not in text and "passed" not in text
-
-
-@pytest.mark.parametrize("name", MODULES)
-@pytest.mark.parametrize("kind", RAISES, ids=str)
-def test_any_exception_gets_one_message(said, name, kind):
-    text = said(check_of(name), RAISES[kind])
-    assert text.startswith(f"{name}: not ") and "could not finish" not in text and len(text) < 700
+    assert fragment in said(getattr(softmax, f"check_{name}"), written(STARTERS[name], name))
 
 
 def test_the_value_error_of_a_right_signature_is_told():

@@ -7,23 +7,22 @@ import re
 import numpy as np
 import pytest
 import torch
+from chapter_tests import (  # noqa: F401 - collected here
+    chapter, pytest_generate_tests, test_any_exception_gets_one_message, test_any_return_value_gets_one_message,
+    test_replayed_answers_fail, test_starters_say_the_same_in_every_run_and_do_not_pass, written)
 from solutions_summary import SOLUTIONS, STARTERS
-from test_harness import RAISES, RETURNS
 from torch import nn
 
 from attnbook.exercises import _report, summary
-from attnbook.exercises._exercise import fresh_generator
 from attnbook.transformer import CachedSelfAttention, KVCache, TinyTransformer
 
-DRAWS = 20
+EXERCISES, DRAWS = summary, 20
 CHECKS = {name.removeprefix("check_"): getattr(summary, name) for name in summary.__all__}
 MODULES = {name: inspect.getmodule(check) for name, check in CHECKS.items()}
 
 
 def solution(name, source=SOLUTIONS):
-    space = {"torch": torch, "math": math, "nn": nn}
-    exec(source[name], space)
-    return space[name]
+    return written(source[name], name)
 
 
 # -- right, in several ways --------------------------------------------------------------------
@@ -160,38 +159,11 @@ def test_a_wrong_solution_gets_its_message(said, name, fn, words):
         assert words in said(CHECKS[name], fn)
 
 
-@pytest.mark.parametrize("name", CHECKS)
-def test_starters_say_the_same_in_every_run_and_do_not_pass(said, name):
-    texts = {said(CHECKS[name], solution(name, STARTERS)) for _ in range(DRAWS)}
-    assert len(texts) == 1 and texts.pop().startswith(f"{name}: not ")
-
-
 @pytest.mark.parametrize("name, mistake, fn", [*named_mistakes()])
 def test_messages_give_neither_numbers_nor_solution(name, mistake, fn):
     text = _report.message(MODULES[name].EXERCISE, fn)
     assert not re.findall(r"\d+\.\d+", text)
     assert not [line for line in SOLUTIONS[name].splitlines() if len(line.strip()) > 12 and line.strip() in text]
-
-
-@pytest.mark.parametrize("name", CHECKS)
-def test_replayed_answers_fail(said, name):
-    exercise = MODULES[name].EXERCISE
-    answers = iter([case.answer(exercise.right, exercise.read) for case in exercise.cases(fresh_generator())] * 40)
-    assert "not right yet" in said(CHECKS[name], lambda *args: next(answers))
-
-
-@pytest.mark.parametrize("name", CHECKS)
-@pytest.mark.parametrize("value", RETURNS, ids=str)
-def test_any_return_value_gets_one_message(said, name, value):
-    text = said(CHECKS[name], lambda *args: RETURNS[value]())
-    assert text.startswith(f"{name}: not ") and "could not finish" not in text and "passed" not in text
-
-
-@pytest.mark.parametrize("name", CHECKS)
-@pytest.mark.parametrize("error", RAISES, ids=str)
-def test_any_exception_gets_one_message(said, name, error):
-    text = said(CHECKS[name], RAISES[error])
-    assert text.startswith(f"{name}: not ") and "could not finish" not in text
 
 
 def test_the_cached_layer_of_the_package_solves_the_exercise_of_positions(said):

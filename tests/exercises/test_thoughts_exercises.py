@@ -1,32 +1,24 @@
 """Chapter 7: each check names the mistakes of its wrong solutions and accepts every right variant, in several draws."""
 
 import math
-import re
 
 import numpy as np
 import pytest
 import torch
+from chapter_tests import *  # noqa: F403 - the tests that hold for every chapter
 from solutions_thoughts import SOLUTIONS, STARTERS
-from test_harness import RAISES, RETURNS
 from torch import nn
 from torch.nn.functional import elu
 
 from attnbook.attention import attention, causal_mask, local_mask
 from attnbook.efficient import linear_attention, merge_partials, partial_attention, strided_mask
-from attnbook.exercises import _report, questions, thoughts
-from attnbook.exercises._exercise import fresh_generator
+from attnbook.exercises import questions, thoughts
 
-DRAWS = 8
+EXERCISES, DRAWS = thoughts, 8
 MODULES = {module.EXERCISE.name: module for module in (
     thoughts.linear, thoughts.merging, thoughts.online, thoughts.pattern, thoughts.possible, thoughts.products,
     thoughts.window)}
 RIGHT, WRONG = {}, {}
-
-
-def solution(name, source=SOLUTIONS):
-    space = {"torch": torch, "nn": nn, "math": math}
-    exec(source[name], space)
-    return space[name]
 
 
 # -- online_attention ------------------------------------------------------------------------
@@ -73,7 +65,7 @@ def no_last_guard(scores, values, block):
 
 
 RIGHT["online_attention"] = {
-    "solution": solution("online_attention"), "at once": at_once, "numpy": numpy_online, "merging": by_merging,
+    "solution": written(SOLUTIONS["online_attention"], "online_attention"), "at once": at_once, "numpy": numpy_online, "merging": by_merging,
     "float64": lambda s, v, b: at_once(s.double(), v.double(), b), "batch": lambda s, v, b: at_once(s, v, b)[None]}
 WRONG["online_attention"] = {
     "undivided": (online(last=False), "not divided by the sum"),
@@ -132,7 +124,7 @@ def nan_when_empty(out_a, a, out_b, b):
 
 
 RIGHT["merged"] = {
-    "solution": solution("merged"), "sigmoid": by_sigmoid, "numpy": numpy_merged, "part": merge_partials,
+    "solution": written(SOLUTIONS["merged"], "merged"), "sigmoid": by_sigmoid, "numpy": numpy_merged, "part": merge_partials,
     "list": lambda *x: list(by_sigmoid(*x)), "float64": lambda *x: by_sigmoid(*(y.double() for y in x)),
     "einsum": lambda oa, a, ob, b: (torch.einsum("...l,...ld->...ld", fair(a, b)[0], oa)
                                     + torch.einsum("...l,...ld->...ld", fair(a, b)[1], ob), torch.logaddexp(a, b))}
@@ -185,7 +177,7 @@ def blind(mask, n):
 
 
 RIGHT["far_sight"] = {
-    "solution": solution("far_sight"), "strided": strided, "landmarks in numpy": landmarks,
+    "solution": written(SOLUTIONS["far_sight"], "far_sight"), "strided": strided, "landmarks in numpy": landmarks,
     "integers": lambda n: (strided(n)[0].long(), int(strided(n)[1])), "lists": lambda n: [strided(n)[0].tolist(), float(strided(n)[1])]}
 WRONG["far_sight"] = {
     "size": (lambda n: strided(n + 1), "another size than n"),
@@ -218,7 +210,7 @@ def numpy_possible(w, mask):
     return all(abs(row.sum() - seen.any()) < 0.04 and (row >= 0).all() and not row[~seen].any() for row, seen in zip(w, mask))
 
 
-RIGHT["possible"] = {"solution": solution("possible"), "plain": checks, "numpy": numpy_possible,
+RIGHT["possible"] = {"solution": written(SOLUTIONS["possible"], "possible"), "plain": checks, "numpy": numpy_possible,
                      "integer": lambda w, m: int(checks(w, m)), "tensor": lambda w, m: torch.tensor(checks(w, m))}
 WRONG["possible"] = {
     "columns": (but(axis=-2), "columns were summed"), "below": (but(below=True), "less than 1, either"),
@@ -232,13 +224,13 @@ WRONG["possible"] = {
 
 def counts(**changed):
     def fn(method, n, d, window):
-        return changed[method](n, d, window) if method in changed else solution("products")(method, n, d, window)
+        return changed[method](n, d, window) if method in changed else written(SOLUTIONS["products"], "products")(method, n, d, window)
     return fn
 
 
 RIGHT["products"] = {
-    "solution": solution("products"), "float": lambda *x: float(solution("products")(*x)),
-    "numpy": lambda *x: np.int64(solution("products")(*x)), "tensor": lambda *x: torch.tensor(float(solution("products")(*x)))}
+    "solution": written(SOLUTIONS["products"], "products"), "float": lambda *x: float(written(SOLUTIONS["products"], "products")(*x)),
+    "numpy": lambda *x: np.int64(written(SOLUTIONS["products"], "products")(*x)), "tensor": lambda *x: torch.tensor(float(written(SOLUTIONS["products"], "products")(*x)))}
 WRONG["products"] = {
     "half": (counts(dense=lambda n, d, w: n * n * d), "only the scores were counted"),
     "twice": (counts(dense=lambda n, d, w: 4 * n * n * d), "counted twice"),
@@ -276,7 +268,7 @@ def total_of_all(q, k, v):
 
 
 RIGHT["linear_causal"] = {
-    "solution": solution("linear_causal"), "quadratic": quadratic, "numpy": numpy_linear, "running": running,
+    "solution": written(SOLUTIONS["linear_causal"], "linear_causal"), "quadratic": quadratic, "numpy": numpy_linear, "running": running,
     "part": lambda q, k, v: linear_attention(q, k, v, True), "float64": lambda q, k, v: quadratic(q.double(), k.double(), v.double())}
 WRONG["linear_causal"] = {
     "bare": (lambda q, k, v: quadratic(q, k, v, lambda x: x, divide=False), "and the features may be negative"),
@@ -298,7 +290,7 @@ def distances(seen, shift=lambda L, S: S - L):
 
 
 RIGHT["window"] = {
-    "solution": solution("window"), "part": local_mask, "list": lambda *x: local_mask(*x).tolist(),
+    "solution": written(SOLUTIONS["window"], "window"), "part": local_mask, "list": lambda *x: local_mask(*x).tolist(),
     "numpy": lambda L, S, w: np.triu(np.tri(L, S, S - L), S - L - w + 1), "batch": lambda *x: local_mask(*x)[None]}
 WRONG["window"] = {
     "one more": (distances(lambda d, w: (d >= 0) & (d <= w)), "so w + 1 in all"),
@@ -313,85 +305,12 @@ WRONG["window"] = {
 
 # -- the tests -------------------------------------------------------------------------------
 
-def pairs(table):
-    return [pytest.param(name, label, id=f"{name}-{label}") for name in table for label in table[name]]
-
-
-def check_of(name):
-    return getattr(thoughts, f"check_{name}")
-
-
-@pytest.mark.parametrize("name, label", pairs(RIGHT))
-def test_right_variants_pass(said, name, label):
-    texts = {said(check_of(name), RIGHT[name][label]) for _ in range(DRAWS)}
-    assert len(texts) == 1 and texts.pop().startswith(f"{name}: passed")
-
-
-@pytest.mark.parametrize("name, label", pairs(WRONG))
-def test_wrong_solutions_are_named(said, name, label):
-    fn, fragment = WRONG[name][label]
-    for _ in range(DRAWS):
-        text = said(check_of(name), fn)
-        assert fragment in text and text.startswith(f"{name}: not right yet. Input: ")
-
-
-@pytest.mark.parametrize("name", MODULES)
-def test_lists_are_long_enough_and_every_mistake_is_made(name):
-    assert len(RIGHT[name]) >= 4 and len(WRONG[name]) >= 5
-    assert set(MODULES) == set(RIGHT) == set(WRONG) == set(SOLUTIONS) == set(STARTERS)
-    assert set(thoughts.__all__) == {f"check_{name}" for name in MODULES}
-    told = " | ".join(_report.message(MODULES[name].EXERCISE, fn) for fn, _ in WRONG[name].values())
-    assert not [mistake.name for mistake in MODULES[name].MISTAKES if mistake.name not in told]
-
-
-@pytest.mark.parametrize("name, label", pairs(WRONG))
-def test_messages_give_neither_numbers_nor_solution(monkeypatch, name, label):
-    exercise, (fn, _) = MODULES[name].EXERCISE, WRONG[name][label]
-    seed = fresh_generator().initial_seed() % 2 ** 31
-    monkeypatch.setattr(_report, "fresh_generator", lambda: torch.Generator().manual_seed(seed))
-    cases = exercise.cases(torch.Generator().manual_seed(seed))
-    text = _report.message(exercise, fn)
-    assert not [line for line in SOLUTIONS[name].splitlines() if len(line.strip()) > 12 and line.strip() in text]
-    for case in cases:
-        text = text.replace(case.what, "").replace(exercise.convention, "")
-    assert not re.findall(r"\d+\.\d+", text)
-
-
-@pytest.mark.parametrize("name", MODULES)
-def test_starters_say_the_same_in_every_run_and_do_not_pass(said, name):
-    texts = {said(check_of(name), solution(name, STARTERS)) for _ in range(DRAWS)}
-    assert len(texts) == 1 and texts.pop().startswith(f"{name}: not ")
-
-
 @pytest.mark.parametrize("name, fragment", [
     ("online_attention", "the mixture is not rescaled"), ("window", "so w + 1 in all"),
     ("linear_causal", "the normaliser is missing, and the features"), ("possible", "columns were summed"),
     ("far_sight", "two layers do not carry"), ("products", "the width was forgotten")])
 def test_the_bugs_of_the_starters_are_named(said, name, fragment):
-    assert fragment in said(check_of(name), solution(name, STARTERS))
-
-
-@pytest.mark.parametrize("name", [name for name in MODULES if name not in ("far_sight", "window")])  # few sizes: they repeat
-def test_replayed_answers_fail(said, name):
-    exercise = MODULES[name].EXERCISE
-    fn, drawn = solution(name), exercise.cases(fresh_generator())
-    old = [fn(*case.copies()) for case in drawn for _ in range(4 if name in ("products", "possible") else 1)]
-    answers = iter(old[::-1] * 40)
-    assert "not right yet" in said(check_of(name), lambda *args: next(answers))
-
-
-@pytest.mark.parametrize("name", MODULES)
-@pytest.mark.parametrize("value", RETURNS, ids=str)
-def test_any_return_value_gets_one_message(said, name, value):
-    text = said(check_of(name), lambda *args: RETURNS[value]())
-    assert text.startswith(f"{name}: not ") and "could not finish" not in text and "passed" not in text
-
-
-@pytest.mark.parametrize("name", MODULES)
-@pytest.mark.parametrize("kind", RAISES, ids=str)
-def test_any_exception_gets_one_message(said, name, kind):
-    text = said(check_of(name), RAISES[kind])
-    assert text.startswith(f"{name}: not ") and "could not finish" not in text and len(text) < 700
+    assert fragment in said(getattr(thoughts, f"check_{name}"), written(STARTERS[name], name))
 
 
 def test_no_argument_is_changed_and_one_that_is_gets_told(said):
@@ -399,7 +318,7 @@ def test_no_argument_is_changed_and_one_that_is_gets_told(said):
         w += 1.0
         return True
 
-    assert "changed its argument numbers in place" in said(check_of("possible"), spoils)
+    assert "changed its argument numbers in place" in said(thoughts.check_possible, spoils)
 
 
 def test_the_numbers_of_the_questions_are_right():

@@ -1,13 +1,11 @@
 """The figures of chapter 6: real text, the book's palette, the same file for the same data, and what was asked for."""
 
-import re
 
-import matplotlib
 import numpy as np
 import pytest
+from figure_tests import *  # noqa: F403 - the tests that hold for every figure
 
-from attnbook.figures import positions, use_book_style
-from attnbook.figures.style import KEY, QUERY, STREAM, VALUE, WARN, WEIGHTS, to_svg
+from attnbook.figures import positions
 
 BAND = {32: (0.9, 1.0, 1.0), 64: (0.2, 0.4, 0.5)}
 DRAWINGS = {
@@ -20,22 +18,6 @@ DRAWINGS = {
         "NTK": (0.5, 0.6, 0.7)}}, 0.125),
     "slowdown": lambda: positions.slowdown({"NTK": np.linspace(1, 8, 16)}, np.logspace(2, -1, 16)),
 }
-ALLOWED = {colour.lower() for colour in (QUERY, KEY, VALUE, WEIGHTS, STREAM, WARN)} | {"#000000", "#ffffff"}
-
-
-@pytest.fixture(autouse=True)
-def book_style():
-    before = matplotlib.rcParams.copy()
-    use_book_style()
-    yield
-    matplotlib.rcParams.update(before)
-
-
-@pytest.mark.parametrize("draw", DRAWINGS.values(), ids=DRAWINGS)
-def test_a_figure_uses_the_palette_and_real_text_only(draw):
-    svg = to_svg(draw())
-    assert "<text" in svg and set(re.findall(r"#[0-9a-f]{6}\b", svg)) <= ALLOWED
-    assert svg == to_svg(draw())
 
 
 def test_a_panel_a_task_and_a_row_a_method():

@@ -36,14 +36,19 @@ def _previous(weights, n):
 # -- the inputs: heads with jobs among heads without ------------------------------------------
 
 def cases(generator):
+    """Three models: one alone would be named by a guess in one of a dozen draws."""
+    return [_model(generator) for _ in range(3)]
+
+
+def _model(generator):
     n = int(torch.randint(5, 8, (1,), generator=generator))
     i = torch.arange(2 * n)
     second = i[n:2 * n - 1]
     noise = normal(generator, LAYERS, HEADS, 2 * n, 2 * n)
     jobs = [(second, second - n + 1, 4.0), (i[n:], i[n:] - n, 6.0), (i[1:], i[1:] - 1, 6.0), (i[1:], 0 * i[1:], 6.0),
             (second[:1], second[:1] - n + 1, 30.0), (i[n:2 * n - 2], i[n:2 * n - 2] - n + 2, 6.0)]
-    return [Case("jobs", "weights (3, 4, 2n, 2n) of a causal model, n from 5 to 7",
-                 (planted(generator, noise, jobs), n))]
+    return Case("jobs", "weights (3, 4, 2n, 2n) of a causal model, n from 5 to 7",
+                (planted(generator, noise, jobs), n))
 
 
 MISTAKES = (

@@ -10,6 +10,7 @@ from attnbook.exercises._exercise import Case, Exercise, Mistake, normal
 from attnbook.exercises._report import report
 
 PAIRS, HEADS, DRAWS = 9, 14, 200
+TIED = 1e-4  # means nearer than this could be on either side in float32
 APART = 0.03  # the right share and that of each mistake differ by more
 
 
@@ -52,15 +53,23 @@ WAYS = (ONE_HEAD, MEAN, MEAN_BOTH, BOTH_SIDES, OTHER_SIDE, COUNTED, _any_pair, _
 
 
 def cases(generator):
-    """Drawn until no mistake gives nearly the right share."""
+    """Two tables: the share of one alone could be met by a guess."""
+    return [_table(generator) for _ in range(2)]
+
+
+def _table(generator):
+    """Drawn until no mistake gives nearly the right share, and no mean is so near the truth that rounding decides."""
     while True:
         moved = normal(generator, PAIRS, HEADS)
         moved[:, 3] += 0.5
         signs = torch.randint(2, (DRAWS, PAIRS), generator=generator).float() * 2 - 1
         signs[signs.sum(1) == PAIRS, 0] = -1  # a draw that flips nothing ties with the truth, but for rounding
+        means = signs.double() @ moved.double() / PAIRS
+        if (means - moved.double().mean(0).amax()).abs().min() < TIED:
+            continue
         found = [float(way(moved.double(), signs)) for way in (right, *WAYS)]
         if all(abs(a - b) > APART for i, a in enumerate(found) for b in found[:i]):
-            return [Case("shares", f"moved ({PAIRS}, {HEADS}), signs ({DRAWS}, {PAIRS})", (moved, signs))]
+            return Case("shares", f"moved ({PAIRS}, {HEADS}), signs ({DRAWS}, {PAIRS})", (moved, signs))
 
 
 MISTAKES = (

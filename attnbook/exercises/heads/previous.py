@@ -40,12 +40,18 @@ def _often(weights):
 # -- the inputs --------------------------------------------------------------------------------
 
 def cases(generator):
+    """Three models: one alone would be named by a guess in one of a dozen draws."""
+    return [_model(generator) for _ in range(3)]
+
+
+def _model(generator):
     T = int(torch.randint(9, 13, (1,), generator=generator))
     i = torch.arange(T)
     jobs = [(i[1:], i[:-1], 4.0), (i[:-1], i[1:], 6.0), (i, i, 6.0), (i, 0 * i, 6.0), (i[3:4], i[2:3], 30.0),
             (i[2:], i[:-2], 6.0), (i, 0 * i + T - 1, 6.0)]
     noise = normal(generator, LAYERS, HEADS, T, T)
-    return [Case("jobs", "weights (3, 4, T, T) of an encoder, no mask, T from 9 to 12", (planted(generator, noise, jobs, causal=False),))]
+    return Case("jobs", "weights (3, 4, T, T) of an encoder, no mask, T from 9 to 12",
+                (planted(generator, noise, jobs, causal=False),))
 
 
 MISTAKES = (

@@ -89,8 +89,9 @@ def _map(generator, mask, scale=1.0):
 
 def _sums(generator):
     full = torch.ones(3, 4, dtype=torch.bool)
-    good = [_map(generator, full) for _ in range(3)]
-    more, less, columns = _map(generator, full), _map(generator, full), _map(generator, full.T.contiguous()).T.contiguous()
+    good = [_map(generator, full, 0.5) for _ in range(3)]  # no weight so small that it is rounded to 0
+    more, less = _map(generator, full, 0.5), _map(generator, full, 0.5)
+    columns = _map(generator, full.T.contiguous(), 0.5).T.contiguous()
     more[1, 2] += 0.3
     less[2] *= 0.6
     return [(w, full) for w in (*good, more, less, columns)]

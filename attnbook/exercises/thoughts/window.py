@@ -41,8 +41,9 @@ def read(value):
 
 def cases(generator):
     more, w = torch.randint(3, 7, (2,), generator=generator).tolist()
-    return [Case("square", "L = S = 12, w from 3 to 6", (12, 12, w)),
-            Case("cached", "L smaller than S, w from 3 to 6", (more, 14, w)),
+    length, keys = torch.randint(12, 20, (2,), generator=generator).tolist()
+    return [Case("square", "L = S from 12 to 19, w from 3 to 6", (length, length, w)),
+            Case("cached", "L smaller than S, w from 3 to 6", (more, keys, w)),
             Case("one", "L = S = 5, w = 1", (5, 5, 1)), Case("wide", "L = S = 5, w = 9", (5, 5, 9))]
 
 
