@@ -32,6 +32,8 @@ class UniqueContentIds(SphinxTransform):
 
 
 class Fold(SphinxPostTransform):
+    """Boxes that fold become <details>, with a title that keyboards and screen readers know as a switch."""
+
     default_priority = 210  # after sphinx-exercise has resolved the titles, and after MyST-NB has folded cells
     formats = ("html",)
 

@@ -22,6 +22,8 @@ splitQuery = function (query) {
 
 
 class SearchChinesePairs(SearchChinese):
+    """Search in Chinese by pairs of characters, split the same way at build and in the page."""
+
     js_splitter_code = SPLITTER
 
     def split(self, input):

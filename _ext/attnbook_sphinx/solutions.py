@@ -30,6 +30,7 @@ def without_solutions(lines: list[str], inside: bool = False) -> tuple[list[str]
 
 
 def strip_text(text: str) -> str:
+    """The text of a page without its solutions."""
     return "".join(without_solutions(text.splitlines(keepends=True))[0])
 
 

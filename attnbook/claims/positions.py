@@ -25,6 +25,7 @@ def _layers(x, n, *, causal=False, turn=None, bias=None, seed=7):
 
 
 def largest(a, b):
+    """The largest difference of two tensors."""
     return (a - b).abs().max().item()
 
 

@@ -37,6 +37,7 @@ def report(exercise: Exercise, fn: Callable) -> None:
 
 
 def message(exercise: Exercise, fn: Callable) -> str:
+    """The one message that a reader gets for fn."""
     if not callable(fn):
         return (f"{exercise.name}: the check needs the function itself, not a value of type {type(fn).__name__}. "
                 "Hand over its name, without brackets behind it.")
@@ -68,6 +69,7 @@ def run(exercise, cases, fn, convert) -> tuple[Fault | None, list[str]]:
 
 
 def returned_none(case, fn) -> bool:
+    """Whether fn is still an empty starter, judged by one case."""
     try:
         return quietly(call, fn, case.copies()) is None
     except KeyboardInterrupt:

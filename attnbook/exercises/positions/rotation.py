@@ -16,6 +16,7 @@ def check_rotated(fn) -> None:
 
 
 def exponents(d):
+    """2i / d for each pair of features, (d/2,)."""
     return torch.arange(0, d, 2, dtype=torch.float64) / d
 
 

@@ -82,6 +82,7 @@ MISTAKES = (
 
 
 def size(got, want):
+    """A symptom: a mean over the features that is off."""
     if got.shape != want.shape or want.dim() != 2:
         return ""
     return "" if (got.mean(-1) - want.mean(-1)).abs().max() < 1e-3 else "The mean over the features is off."

@@ -108,6 +108,7 @@ MISTAKES = (
 
 
 def no_number(got, want):
+    """A symptom: None where there is a way."""
     return "The answer is None, but there is a way." if torch.isinf(got) and not torch.isinf(want) else ""
 
 

@@ -77,6 +77,7 @@ MISTAKES = (
 
 
 def rows(got, want):
+    """A symptom: rows that do not share out 1."""
     off = (got.sum(-1) - 1).abs().max() > 1e-3
     return "The rows of the result do not sum to 1." if off else ""
 
