@@ -35,7 +35,7 @@ def suites() -> dict[str, list[str]]:
         "exercises": ["tests/exercises", *PARALLEL],
         "notebooks": [*strict, *PARALLEL, *notebooks()],
         "book": ["tests/book", *PARALLEL],
-        "browser": ["tests/browser", *PARALLEL],
+        "browser": ["tests/browser", "-n", "2", "--dist", "worksteal"],
     }
 
 

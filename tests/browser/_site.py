@@ -27,6 +27,11 @@ def all_pages() -> list[str]:
     return [f"{edition}/{name}.html" for edition in ("en", "zh") for name in page_names(edition)]
 
 
+def chapters() -> list[str]:
+    """Paths of the chapters of both editions."""
+    return [path for path in all_pages() if "/chapters/" in path]
+
+
 class Handler(http.server.SimpleHTTPRequestHandler):
     """Static files, quiet, compressed when the type is worth it and the browser agrees."""
 

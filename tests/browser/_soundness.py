@@ -33,35 +33,58 @@ WIDE_FORMULAS = """() => [...document.querySelectorAll(".bd-article div.math")].
   return { text: m.textContent.slice(0, 60), hidden: m.scrollWidth > m.clientWidth + 1 && style.overflowX === "visible",
            start: m.scrollLeft, cut: set ? set.left < -1 : false };
 }).filter(m => m.hidden || m.start || m.cut)"""
-# A colour of code is judged once on each ground; thousands of words in the same colour would take minutes.
-REPEATED_COLOURS = """() => {
-  const seen = new Set();
-  for (const word of document.querySelectorAll(".highlight pre span, dt.sig span")) {
-    if (word.childElementCount || word.id) continue;
-    const ground = word.closest("pre, dt"), key = [word.className, ground.className, getComputedStyle(ground).backgroundColor];
-    if (seen.has(key.join())) word.replaceWith(word.textContent);
-    else seen.add(key.join());
-  }
+# Words without elements inside whose kind, colours and size were seen before are hidden, so not judged again:
+# a page has thousands, and each costs axe a look at all that lies behind it.
+HIDE_REPEATED = """() => {
+  const ground = e => { for (; e; e = e.parentElement) {
+    const colour = getComputedStyle(e).backgroundColor;
+    if (colour !== "rgba(0, 0, 0, 0)") return colour;
+  } };
+  const seen = new Set(), words = [...document.querySelectorAll("main *")].filter(e =>
+    !e.childElementCount && e.textContent.trim() && !e.closest(".attn-widget, .attn-static, svg, mjx-container"));
+  for (const e of document.querySelectorAll("[data-repeated]")) delete e.dataset.repeated;
+  const repeated = words.filter(e => {
+    const style = getComputedStyle(e), weight = [style.fontSize, style.fontWeight, style.opacity];
+    const key = [e.tagName, e.className, e.parentElement.tagName, style.color, ground(e), ...weight].join();
+    return seen.has(key) || !seen.add(key);
+  });
+  for (const e of repeated) e.dataset.repeated = "";
 }"""
 AXE = {"resultTypes": ["violations"], "preload": False}  # preloading asks for style sheets by wrong addresses
 # Of a formula axe sees the hidden MathML that speaks it; what MathJax draws beside it has no text, only styles.
 # Of a figure it sees the name; test_site_figures looks at the labels inside, against what lies behind them.
 CONTEXT = {"exclude": [["mjx-math"], ["th:has(mjx-container)"], [".attn-figure > *"]]}
-COLOURS = {"runOnly": ["color-contrast", "link-in-text-block"]}  # a dark page is the same page in other colours
+COLOURS = ["color-contrast", "link-in-text-block"]
+STRUCTURE = {"rules": {rule: {"enabled": False} for rule in COLOURS}}
+SETTLED = "theme => document.documentElement.dataset.theme === theme"
 
 
-def faults(page, url: str, dark: bool = False) -> list[str]:
-    """Load a page (new, 1280 px wide) and say all that is wrong with it, wide and on a phone."""
+def faults(page, url: str) -> list[str]:
+    """Load a page (new, 1280 px wide, light) and say all that is wrong with it: wide and on a phone, light and dark."""
     page.goto(url)
     _site.settle(page)
     page.evaluate("document.querySelectorAll('details').forEach(fold => { fold.open = true; })")
-    rules = COLOURS if dark else {}
-    page.evaluate(REPEATED_COLOURS)
-    found = _formulas(page) + _axe(page, "1280 px", rules)
+    found = _formulas(page) + _axe(page, "1280 px", STRUCTURE)
     for width in (768, 320, 375):
         found += _sideways(page, width)
     found += [f"formula on a phone: {formula}" for formula in page.evaluate(WIDE_FORMULAS)]
-    return found + _axe(page, "375 px", rules)
+    found += _axe(page, "375 px", STRUCTURE)
+    page.add_style_tag(content="[data-repeated] { visibility: hidden !important; }")
+    for width in (375, 1280):
+        page.set_viewport_size({"width": width, "height": 800})
+        found += _colours(page, f"{width} px")
+    return found
+
+
+def _colours(page, where):
+    """The page's colours in both themes; a dark page is the same page in other colours."""
+    found = []
+    for theme in ("dark", "light"):
+        page.emulate_media(color_scheme=theme)
+        page.wait_for_function(SETTLED, arg=theme)
+        page.evaluate(HIDE_REPEATED)
+        found += _axe(page, f"{where}, {theme}", {"runOnly": COLOURS})
+    return found
 
 
 def _axe(page, where, rules):

@@ -6,6 +6,9 @@ the list `problems`, and a test that leaves one there fails. A test that provoke
 fixture `problems`, looks at it and clears it.
 """
 
+import contextlib
+import itertools
+
 import chromium
 import pytest
 from playwright.sync_api import sync_playwright
@@ -53,6 +56,51 @@ def problems():
     return []
 
 
+@contextlib.contextmanager
+def _watched(browser, contexts, site, problems):
+    """Factory of pages; at the end they are closed, and an error is raised if one had a problem."""
+    pages = []
+
+    def make(width: int = 1280, dark: bool = False, js: bool = True):
+        page = _context(browser, contexts, width, dark, js).new_page()
+        _watch(page, site, problems)
+        pages.append(page)
+        return page
+
+    yield make
+    for page in pages:
+        page.close()
+    assert not problems, "\n".join(problems)
+
+
+@pytest.fixture
+def new_page(browser, contexts, site, problems):
+    """Factory of watched pages: new_page(width=1280, dark=False, js=True); the test fails if one had a problem."""
+    with _watched(browser, contexts, site, problems) as make:
+        yield make
+
+
+@pytest.fixture(scope="module", params=_site.all_pages())
+def visited(request, browser, contexts, site):
+    """(path, page): each written page, loaded once for all tests of a file that only look at it."""
+    with _watched(browser, contexts, site, []) as make:
+        page = make()
+        page.goto(site + request.param)
+        _site.settle(page)
+        yield request.param, page
+
+
+@pytest.fixture(scope="module", params=itertools.product(_site.chapters(), (True, False)),
+                ids=lambda both: f"{both[0]}-{'js' if both[1] else 'no-js'}")
+def chapter(request, browser, contexts, site):
+    """(path, page): each chapter with and without JavaScript, loaded once for all tests of a file."""
+    path, js = request.param
+    with _watched(browser, contexts, site, []) as make:
+        page = make(js=js)
+        page.goto(site + path)
+        yield path, page
+
+
 def _context(browser, contexts, width, dark, js):
     key = (width, dark, js)
     if key not in contexts:
@@ -75,20 +123,3 @@ def _watch(page, base, problems):
     page.on("response", lambda r: r.status >= 400 and problems.append(f"status {r.status}: {r.url} on {page.url}"))
     page.on("pageerror", lambda e: problems.append(f"page error on {page.url}: {str(e)[:300]}"))
     page.on("console", lambda m: m.type == "error" and problems.append(f"console error on {page.url}: {m.text[:300]}"))
-
-
-@pytest.fixture
-def new_page(browser, contexts, site, problems):
-    """Factory of watched pages: new_page(width=1280, dark=False, js=True); the test fails if one had a problem."""
-    pages = []
-
-    def make(width: int = 1280, dark: bool = False, js: bool = True):
-        page = _context(browser, contexts, width, dark, js).new_page()
-        _watch(page, site, problems)
-        pages.append(page)
-        return page
-
-    yield make
-    for page in pages:
-        page.close()
-    assert not problems, "\n".join(problems)

@@ -10,7 +10,6 @@ from PIL import Image
 
 import _site
 
-PAGES = _site.all_pages()
 SHORTEST = {"en": 15, "zh": 8}  # characters of a description; Chinese says the same in half of them
 HAN = re.compile(r"[\u3400-\u9fff]")
 DESCRIPTIONS = """() => [...document.querySelectorAll(".bd-article img, .bd-article svg[role=img]")].map(e => {
@@ -67,21 +66,17 @@ def faint_labels(svg):
     return faint
 
 
-@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
-@pytest.mark.parametrize("path", PAGES)
-def test_labels_are_readable(new_page, site, path, dark):
-    page = new_page(dark=dark)
-    page.goto(site + path)
-    _site.settle(page)
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_labels_are_readable(visited, theme):
+    _, page = visited
+    page.emulate_media(color_scheme=theme)
+    page.wait_for_function("theme => document.documentElement.dataset.theme === theme", arg=theme)
     faint = [label for svg in page.locator(".bd-article svg:visible").all() for label in faint_labels(svg)]
     assert not faint
 
 
-@pytest.mark.parametrize("path", PAGES)
-def test_pictures_are_described_and_ids_are_unique(new_page, site, path):
-    page = new_page()
-    page.goto(site + path)
-    _site.settle(page)
+def test_pictures_are_described_and_ids_are_unique(visited):
+    path, page = visited
     said = [" ".join(text.split()) for text in page.evaluate(DESCRIPTIONS)]
     short = [text for text in said if len(text) < SHORTEST[path[:2]] or re.search(r"\.(svg|png)$", text)]
     assert not short, "no description, or a file name"
@@ -91,14 +86,11 @@ def test_pictures_are_described_and_ids_are_unique(new_page, site, path):
     assert not page.evaluate(DUPLICATE_IDS)
 
 
-def test_chapters_show_their_figures_as_part_of_the_page(new_page, site):
+def test_chapters_show_their_figures_as_part_of_the_page(chapter):
     """Inline SVG, with and without JavaScript; no figure is a file that the theme cannot colour."""
-    for js in (True, False):
-        page = new_page(js=js)
-        for path in (path for path in PAGES if "/chapters/" in path):
-            page.goto(site + path)
-            assert page.locator(".bd-article svg.attn-figure").count() > 0, path
-            assert page.locator(".cell_output img[src$='.svg']").count() == 0, path
+    _, page = chapter
+    assert page.locator(".bd-article svg.attn-figure").count() > 0
+    assert page.locator(".cell_output img[src$='.svg']").count() == 0
 
 
 def test_words_in_figures_are_translated(new_page, site):
