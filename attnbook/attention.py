@@ -74,13 +74,13 @@ def attention(
     Raises TypeError for integer or mixed dtypes and ValueError for shapes that do not fit.
     Source: Vaswani et al. 2017, equation 1.
     """
-    _check_qkv(q, k, v)
+    _checks.qkv(q, k, v)
     if not 0.0 <= dropout_p < 1.0:
         raise ValueError(f"dropout_p is {dropout_p!r}; expected a number in [0, 1)")
     dtype = q.dtype
     if dtype in (torch.float16, torch.bfloat16):
         q, k, v = q.float(), k.float(), v.float()
-    scores = score(q * _factor(scale, q), k)
+    scores = score(q * factor(scale, q), k)
     added, nothing = _what_is_added(scores, mask, bias, causal)
     if added is not None:
         scores = scores + added
@@ -91,7 +91,7 @@ def attention(
     return mix(used, v).to(dtype), weights.to(dtype)
 
 
-def _factor(scale, q):
+def factor(scale, q):
     """The scale as something to multiply q by, in the dtype of q."""
     if scale is None:
         return 1 / math.sqrt(max(q.shape[-1], 1))
@@ -107,9 +107,9 @@ def _what_is_added(scores, mask, bias, causal):
 
     Such rows are given ordinary scores here and zero weights afterwards: no NaN is ever made, forward or backward.
     """
-    terms = [_fit("bias", bias, scores)] if bias is not None else []
+    terms = [_checks.fits("bias", bias, scores)] if bias is not None else []
     if mask is not None:
-        terms.append(additive_mask(_fit("mask", mask, scores), scores.dtype))
+        terms.append(additive_mask(_checks.fits("mask", mask, scores), scores.dtype))
     if causal:
         terms.append(additive_mask(causal_mask(*scores.shape[-2:], device=scores.device), scores.dtype))
     if not terms:
@@ -119,44 +119,6 @@ def _what_is_added(scores, mask, bias, causal):
     if not nothing.any():
         return added, None
     return added.masked_fill(nothing, 0.0), nothing
-
-
-def _check_qkv(q, k, v):
-    for name, x in (("q", q), ("k", k), ("v", v)):
-        _checks.float_tensor(name, x, min_dim=2)
-    _checks.same_dtype(q=q, k=k, v=v)
-    _checks.shape("k", k, f"(..., S, {q.shape[-1]}), the width of q", k.shape[-1] == q.shape[-1])
-    _checks.shape("v", v, f"(..., {k.shape[-2]}, d_v), one row per key", v.shape[-2] == k.shape[-2])
-    try:
-        torch.broadcast_shapes(q.shape[:-2], k.shape[:-2], v.shape[:-2])
-    except RuntimeError:
-        raise ValueError(
-            f"batch axes of q {tuple(q.shape[:-2])}, k {tuple(k.shape[:-2])} and v {tuple(v.shape[:-2])} do not match; "
-            "expected axes that broadcast"
-        ) from None
-
-
-def _fit(name, x, scores):
-    """The mask or bias, checked: it must broadcast to the scores without ambiguity and without enlarging them."""
-    target = tuple(scores.shape)
-    if not isinstance(x, Tensor) or not (x.dtype == torch.bool or x.is_floating_point()):
-        raise TypeError(f"{name} is {_checks.describe(x)}; expected a boolean or floating-point tensor")
-    if name == "bias" and x.dtype == torch.bool:
-        raise TypeError("bias is boolean; expected numbers to add (pass it as mask to hide keys)")
-    fitted = x
-    while fitted.dim() > len(target) and fitted.shape[-3] == 1:  # a padding mask for heads, on scores without heads
-        fitted = fitted.squeeze(-3)
-    if 2 < fitted.dim() < len(target):
-        raise ValueError(
-            f"{name} has shape {tuple(x.shape)}; expected 2 axes (L, S), or {len(target)} like the scores {target}: "
-            "with another number of axes it is unclear which are batch and which are heads"
-        )
-    try:
-        fits = tuple(torch.broadcast_shapes(fitted.shape, target)) == target
-    except RuntimeError:
-        fits = False
-    _checks.shape(name, x, f"something that broadcasts to {target}", fits)
-    return fitted
 
 
 # -- masks: True = may attend -------------------------------------------------------------

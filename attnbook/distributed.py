@@ -19,8 +19,8 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 from attnbook import _checks
-from attnbook.attention import _check_qkv, additive_mask
-from attnbook.tiled import _merge, partial_attention, tile_gradients
+from attnbook.attention import additive_mask
+from attnbook.tiled import merged, partial_attention, tile_gradients
 
 BLOCK = 512  # queries and keys of one tile of scores: no rank holds more scores than BLOCK * BLOCK at a time
 
@@ -77,7 +77,7 @@ def ring_attention(
 
     Raises TypeError or ValueError as `attention` does, and ValueError for a group that this process is not in.
     """
-    _check_qkv(q, k, v)
+    _checks.qkv(q, k, v)
     _checks.shape("k", k, f"{tuple(q.shape)}: as many keys as queries on each rank", k.shape[:-1] == q.shape[:-1])
     _checks.shape("v", v, f"{tuple(q.shape[:-1])} and a width", v.shape[:-1] == q.shape[:-1])
     ring = _Ring(group)
@@ -166,7 +166,7 @@ class _RingAttention(torch.autograd.Function):
             keys, values = block[0].to(wide), block[1].to(wide)
             for rows, columns, added in _tiles(positions, block[2], causal, wide):
                 one = partial_attention(scaled[..., rows, :], keys[..., columns, :], values[..., columns, :], added)
-                out[..., rows, :], lse[..., rows] = _merge(out[..., rows, :], lse[..., rows], *one)
+                out[..., rows, :], lse[..., rows] = merged(out[..., rows, :], lse[..., rows], *one)
             block = block if last else wait()
         out = out.to(q.dtype)
         ctx.save_for_backward(q, k, v, positions, out, lse)

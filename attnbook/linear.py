@@ -15,7 +15,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from attnbook import _checks
-from attnbook.attention import _check_qkv, additive_mask, causal_mask
+from attnbook.attention import additive_mask, causal_mask
 from attnbook.softmax import softmax
 
 
@@ -51,7 +51,7 @@ def linear_attention(
 
     Raises as `attention` does. Source: Katharopoulos et al. 2020, equations 5, 6 and 18 to 20.
     """
-    _check_qkv(q, k, v)
+    _checks.qkv(q, k, v)
     fq, fk, wide = _prepared(q, k, features)
     if causal:
         return _recurrent(fq, fk, v.to(wide)).to(q.dtype)
@@ -64,7 +64,7 @@ def linear_attention_quadratic(
     causal: bool = False, *, features: Callable[[Tensor], Tensor] = positive_features,
 ) -> tuple[Float[Tensor, "... L d_v"], Float[Tensor, "... L S"]]:
     """The same outputs by way of the matrix of weights, which is returned as well: (output, weights)."""
-    _check_qkv(q, k, v)
+    _checks.qkv(q, k, v)
     fq, fk, wide = _prepared(q, k, features)
     peak = fk.detach().amax(-1, keepdim=True)  # of each key, or a far larger key would hide it from rows that see it alone
     log_mass = (fq @ (fk - peak).exp().mT).log() + peak.mT

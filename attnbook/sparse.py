@@ -11,7 +11,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 
 from attnbook import _checks
-from attnbook.attention import _check_qkv, attention, causal_mask, local_mask
+from attnbook.attention import attention, causal_mask, local_mask
 
 # -- patterns -----------------------------------------------------------------------------
 
@@ -71,7 +71,7 @@ def sliding_window_attention(
     work and memory grow as L (window + block + sinks).
     Raises as `attention` does.
     """
-    _check_qkv(q, k, v)
+    _checks.qkv(q, k, v)
     _checks.whole_number("window", window, minimum=1)
     _checks.whole_number("sinks", sinks)
     L, S = q.shape[-2], k.shape[-2]
@@ -97,7 +97,7 @@ def block_sparse_attention(
     blocks[a, b]: queries of block a may attend to keys of block b. causal: within them, no query sees a later key.
     Equal to attention with block_mask. Raises as `attention` does, and ValueError for a plan of the wrong shape.
     """
-    _check_qkv(q, k, v)
+    _checks.qkv(q, k, v)
     L, S = q.shape[-2], k.shape[-2]
     _check_blocks(blocks, block, L, S)
     owner = torch.arange(S, device=q.device) // block

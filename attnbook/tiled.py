@@ -18,7 +18,7 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 from attnbook import _checks
-from attnbook.attention import _check_qkv, _factor, _fit, additive_mask
+from attnbook.attention import additive_mask, factor
 
 
 # -- one set of keys, and two -------------------------------------------------------------
@@ -62,11 +62,11 @@ def merge_partials(
         _checks.shape(name, lse, f"{tuple(out.shape[:-1])}, one number a row", lse.shape == out.shape[:-1])
     _checks.shape("out_b", out_b, f"{tuple(out_a.shape)}, the shape of out_a", out_b.shape == out_a.shape)
     wide = torch.promote_types(torch.promote_types(out_a.dtype, lse_a.dtype), torch.float32)
-    out, lse = _merge(out_a.to(wide), lse_a.to(wide), out_b.to(wide), lse_b.to(wide))
+    out, lse = merged(out_a.to(wide), lse_a.to(wide), out_b.to(wide), lse_b.to(wide))
     return out.to(out_a.dtype), lse.to(lse_a.dtype)
 
 
-def _merge(out_a, lse_a, out_b, lse_b):
+def merged(out_a, lse_a, out_b, lse_b):
     peak = torch.maximum(lse_a, lse_b).detach()
     peak = peak.masked_fill(peak == -torch.inf, 0.0)
     a, b = (lse_a - peak).exp(), (lse_b - peak).exp()  # the larger is 1, the other at most 1
@@ -108,17 +108,17 @@ def tiled_attention(
     A query that may attend to nothing gets a zero output, lse -inf and a zero gradient.
     Raises TypeError or ValueError as `attention` does, and ValueError for a mask that requires a gradient.
     """
-    _check_qkv(q, k, v)
+    _checks.qkv(q, k, v)
     _checks.whole_number("block_q", block_q, minimum=1)
     _checks.whole_number("block_k", block_k, minimum=1)
     batch = torch.broadcast_shapes(q.shape[:-2], k.shape[:-2], v.shape[:-2])
     q, k, v = (x.expand(*batch, *x.shape[-2:]) for x in (q, k, v))
     if mask is not None:
-        mask = torch.atleast_2d(_fit("mask", mask, _Shape((*batch, q.shape[-2], k.shape[-2]))))
+        mask = torch.atleast_2d(_checks.fits("mask", mask, _Shape((*batch, q.shape[-2], k.shape[-2]))))
         if mask.requires_grad:
             raise ValueError("mask requires a gradient, which tiled_attention does not give; expected mask.detach(), "
                              "or use attention")
-    out, lse = _Tiled.apply(q, k, v, mask, (block_q, block_k, causal, _factor(scale, q)))
+    out, lse = _Tiled.apply(q, k, v, mask, (block_q, block_k, causal, factor(scale, q)))
     return (out, lse) if return_lse else out
 
 
@@ -167,7 +167,7 @@ class _Tiled(torch.autograd.Function):
         for rows, columns, added in _tiles(q, k, mask, settings):
             one = partial_attention(q[..., rows, :].to(wide) * factor, k[..., columns, :].to(wide),
                                     v[..., columns, :].to(wide), added)
-            out[..., rows, :], lse[..., rows] = _merge(out[..., rows, :], lse[..., rows], *one)
+            out[..., rows, :], lse[..., rows] = merged(out[..., rows, :], lse[..., rows], *one)
         out = out.to(q.dtype)
         ctx.settings = settings
         ctx.save_for_backward(q, k, v, mask, out, lse)

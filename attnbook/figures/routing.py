@@ -3,12 +3,11 @@
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-from matplotlib.collections import PolyCollection
-from matplotlib.colors import to_rgba
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyArrowPatch, Rectangle
 from matplotlib.ticker import FixedFormatter, FixedLocator, NullLocator
 
+from attnbook.figures.parts import cells, chance_line, word_axes
 from attnbook.figures.style import INK, QUERY, SERIES, STREAM, WEIGHTS, bare, label_end, new_figure
 
 
@@ -102,7 +101,7 @@ def recall_bands(recalled: Mapping[str, Mapping[int, Sequence[float]]], chance: 
         axes.fill_between(lengths, [min(s) for s in shares], [max(s) for s in shares], color=colour, alpha=0.16, lw=0)
         axes.plot(lengths, [sum(s) / len(s) for s in shares], color=colour, ls=dash, marker=marker, label=name)
     _length_axis(axes, sorted({T for by_length in recalled.values() for T in by_length}))
-    _chance_line(axes, chance)
+    chance_line(axes, chance)
     axes.set(xlabel="length of the sequence T", ylabel="share of first bits recalled", ylim=(0.4, 1.05))
     axes.legend(loc="center left")
     return figure
@@ -114,7 +113,7 @@ def probe_accuracy(widths: Sequence[int], accuracy: Mapping[str, Sequence[float]
     for (name, values), (colour, dash, marker) in zip(accuracy.items(), SERIES):
         axes.plot(widths, values, color=colour, ls=dash, marker=marker, label=name)
     _length_axis(axes, widths)
-    _chance_line(axes, chance)
+    chance_line(axes, chance)
     axes.set(xlabel="width of the state d", ylabel="share of words read back", ylim=(0, 1.05))
     axes.legend(loc="lower right", bbox_to_anchor=(1, 0.12))
     return figure
@@ -158,12 +157,6 @@ def _length_axis(axes, ticks):
     axes.xaxis.set_minor_locator(NullLocator())
 
 
-def _chance_line(axes, chance):
-    axes.axhline(chance, color=INK, lw=0.8, ls=(0, (2, 2)), alpha=0.6)
-    axes.annotate("chance", (0.99, chance), xycoords=("axes fraction", "data"), xytext=(0, 3),
-                  textcoords="offset points", ha="right", alpha=0.8)
-
-
 # -- attention maps -----------------------------------------------------------------------
 
 def heat_map(weights, queries: Sequence[str], keys: Sequence[str] | None = None, *, mask=None,
@@ -174,8 +167,8 @@ def heat_map(weights, queries: Sequence[str], keys: Sequence[str] | None = None,
     """
     weights = np.asarray(weights, dtype=float)
     figure, axes = new_figure(0.36 * weights.shape[0] + 1.5)
-    _cells(axes, weights, mask)
-    _words(axes, queries, keys or queries)
+    cells(axes, weights, mask)
+    word_axes(axes, queries, keys or queries)
     axes.set(xlabel="key: the word that is read", ylabel="query: the word that reads", title=title)
     return figure
 
@@ -185,8 +178,8 @@ def heat_maps(maps: Mapping[str, Sequence], words: Sequence[str]) -> Figure:
     n = len(words)
     figure, panels = new_figure(0.2 * n + 1.5, 1, len(maps), sharey=True)
     for axes, (title, weights) in zip(panels, maps.items()):
-        _cells(axes, np.asarray(weights, dtype=float), None)
-        _words(axes, words, words)
+        cells(axes, np.asarray(weights, dtype=float))
+        word_axes(axes, words, words)
         axes.tick_params(labelsize=8)
         axes.set(xlabel="key: the word that is read", title=title)
     panels[0].set_ylabel("query: the word that reads")
@@ -207,33 +200,7 @@ def row_bars(rows: Mapping[str, Sequence[float]], keys: Sequence[str], *, label:
                 top = i + 0.68 * float(weight) + 0.05
                 axes.text(j + 0.5, top, f"{100 * float(weight):.0f}", ha="center", fontsize=8)
     axes.set(xlim=(0, len(keys)), ylim=(-0.05, len(rows)))
-    _words(axes, list(rows)[::-1], keys)
+    word_axes(axes, list(rows)[::-1], keys)
     axes.set_yticks(np.arange(len(rows)) + 0.3, list(rows)[::-1])
     axes.set(xlabel="key: the word that is read (weight in percent)", ylabel=label)
     return figure
-
-
-def _cells(axes, weights, mask):
-    """Filled squares, not an image: they stay sharp, follow the theme's colours and can be hatched."""
-    n_rows, n_columns = weights.shape
-    seen = np.ones(weights.shape, dtype=bool) if mask is None else np.asarray(mask, dtype=bool)
-    shades = [to_rgba(WEIGHTS, weight) for weight in weights[seen].clip(0, 1)]
-    axes.add_collection(PolyCollection(_squares(seen), facecolors=shades, lw=0))
-    hidden = {"facecolors": "none", "edgecolors": INK, "hatch": "////", "alpha": 0.35}
-    axes.add_collection(PolyCollection(_squares(~seen), lw=0, **hidden))
-    axes.set(xlim=(0, n_columns), ylim=(n_rows, 0))
-    axes.hlines(range(n_rows + 1), 0, n_columns, color=INK, lw=0.4, alpha=0.2)
-    axes.vlines(range(n_columns + 1), 0, n_rows, color=INK, lw=0.4, alpha=0.2)
-
-
-def _squares(chosen):
-    """The corners of each chosen cell, row by row."""
-    return [[(j, i), (j + 1, i), (j + 1, i + 1), (j, i + 1)] for i, j in np.argwhere(chosen)]
-
-
-def _words(axes, rows, columns):
-    axes.set_xticks(np.arange(len(columns)) + 0.5, columns, rotation=50, ha="right", rotation_mode="anchor")
-    axes.set_yticks(np.arange(len(rows)) + 0.5, rows)
-    axes.tick_params(length=0)
-    for side in ("left", "bottom"):
-        axes.spines[side].set_visible(False)

@@ -7,7 +7,7 @@ from matplotlib.collections import PolyCollection
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedFormatter, FixedLocator, FuncFormatter, LogLocator, NullLocator
 
-from attnbook.figures.routing import _cells, _chance_line, _words
+from attnbook.figures.parts import cells, chance_line, word_axes
 from attnbook.figures.style import INK, SERIES, STREAM, VALUE, WARN, WEIGHTS, new_figure
 
 RANKS = (STREAM, WARN, WEIGHTS, VALUE)
@@ -17,8 +17,8 @@ def map_with_sums(rows: Mapping[str, Sequence[float]], keys: Sequence[str]) -> F
     """A drawn heat map with its numbers, and beside each row its sum; a sum above 1 is marked."""
     weights = np.array(list(rows.values()))
     figure, axes = new_figure(2.2)
-    _cells(axes, 0.55 * weights, None)  # paler than a map without numbers, so that these can be read
-    _words(axes, list(rows), [*keys])
+    cells(axes, 0.55 * weights)  # paler than a map without numbers, so that these can be read
+    word_axes(axes, list(rows), [*keys])
     for (i, j), weight in np.ndenumerate(weights):
         axes.text(j + 0.5, i + 0.5, f"{weight:g}", ha="center", va="center", fontsize=9)
     for i, total in enumerate(weights.sum(1)):
@@ -35,7 +35,7 @@ def two_orders(found: Mapping[str, tuple[Sequence[float], Sequence[float]]]) -> 
     for (name, pair), (colour, dash, marker) in zip(found.items(), (SERIES[1], SERIES[2])):
         for i, (usual, swapped) in enumerate(zip(*pair)):
             axes.plot([0, 1], [usual, swapped], color=colour, ls=dash, marker=marker, label=name if i == 0 else None)
-    _chance_line(axes, 0.5)
+    chance_line(axes, 0.5)
     axes.set(xlim=(-0.25, 1.25), ylim=(-0.03, 1.05), ylabel="right noun of the two")
     axes.set_xticks([0, 1], ["usual order", "swapped order"])
     axes.legend(loc="lower left", title="trained on")
@@ -108,7 +108,7 @@ def accuracy_by_age(found: Mapping[str, Sequence[float]], chance: float, marked:
         axes.text((low + high) / 2, 1.06, words, ha="center", fontsize=9)
     for (name, values), (colour, dash, marker) in zip(found.items(), SERIES):
         axes.plot(range(1, len(values) + 1), values, color=colour, ls=dash, marker=marker, ms=4, label=name)
-    _chance_line(axes, chance)
+    chance_line(axes, chance)
     axes.set(xlabel="pairs back from the question", ylabel="digits named", ylim=(-0.02, 1.14))
     axes.set_yticks([0, 0.25, 0.5, 0.75, 1])
     figure.legend(loc="outside lower center", ncols=4)

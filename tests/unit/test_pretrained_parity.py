@@ -78,7 +78,7 @@ def test_decoder_equals_transformers(decoders, text):
     torch.testing.assert_close(trace.weights, torch.stack(out.attentions)[:, 0], **CLOSE)
     last = ours._norm(trace.stream[-1], "output_norm")  # transformers norms what it calls the last hidden state
     theirs_stream = torch.stack(out.hidden_states)[:, 0]
-    size = theirs_stream.square().mean(-1, keepdim=True).sqrt().clamp(min=1)  # up to 950: the rounding grows with it
+    size = theirs_stream.abs().amax(-1, keepdim=True).clamp(min=1)  # one feature reaches thousands: rounding grows with it
     torch.testing.assert_close(torch.cat([trace.stream[:-1], last[None]]) / size, theirs_stream / size, **CLOSE)
     assert trace.weights.shape == (30, 9, len(ids), len(ids))
 
