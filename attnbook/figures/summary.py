@@ -1,6 +1,7 @@
 """Figures of chapter 8: what each part is worth, and what one head and two bring from two places."""
 
 from collections.abc import Mapping, Sequence
+from fractions import Fraction
 
 import numpy as np
 from matplotlib.figure import Figure
@@ -50,6 +51,7 @@ def learning(curves: Mapping[str, Sequence[float]], guess: float) -> Figure:
 def two_places(copying: Mapping[str, Sequence[Sequence[float]]], naming: Mapping[str, Sequence[float]], wall: float) -> Figure:
     """Left, loss of copying features over training steps, with a line at the wall; right, share of names told right.
 
+    wall: a fraction with a small denominator, which names the line.
     copying[name]: (steps, seeds), drawn as the mean and a band from best to worst. naming[name]: low, mean, high.
     """
     figure, (left, right) = new_figure(3.0, 1, 2)
@@ -59,7 +61,8 @@ def two_places(copying: Mapping[str, Sequence[Sequence[float]]], naming: Mapping
         left.fill_between(steps, smooth.min(1), smooth.max(1), color=colour, alpha=0.16, lw=0)
         left.semilogy(steps, smooth.mean(1), color=colour, ls=dash, label=name)
     left.axhline(wall, color=INK, lw=0.8, ls=(0, (2, 2)), alpha=0.6)
-    left.annotate("1/2", (0.99, wall), xycoords=("axes fraction", "data"), xytext=(0, 3), textcoords="offset points",
+    share = str(Fraction(wall).limit_denominator(20))
+    left.annotate(share, (0.99, wall), xycoords=("axes fraction", "data"), xytext=(0, 3), textcoords="offset points",
                   ha="right", alpha=0.8)
     left.set(title="copying: loss", xlabel="training steps", ylim=(1e-4, 6))
     left.legend(loc="lower left")

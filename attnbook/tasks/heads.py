@@ -4,6 +4,7 @@ Every token but the first has to report on two others: the first token and the o
 
     copying   tokens are random vectors of 16 features; the answer is features 1 to 8 of the first token, then 9 to 16
               of the previous one. Loss: mean square, so 1 is a guess (features have variance 1).
+              For the second token both are the same one: six of seven answers ask for two places.
     naming    tokens are 16 symbols; the answer is the name of the first and the name of the previous one.
 
 One attention layer of width 16 (copying) or 32 (naming), all of it one head or split between two: the number of
