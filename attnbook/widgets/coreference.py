@@ -30,8 +30,8 @@ Optional, for more than one sentence, other kinds of model and experiments:
                            # the answer after that one weight is set to 0 and its row divided by its new sum
 
       models[i]["seed"]: None                              # a model that has no twin trained from another start
-      readings[r]["weights"]: {"packed": "..."}            # many heads: base64 of one byte a weight, round(255 w), in the
-                           # order of the list above; a row is divided by its sum when it is read
+      readings[r]["weights"]: {"packed": "..."}            # many heads: base64 of one byte a weight, in the order of the
+                           # list above; the bytes of a row sum to 255, and its last one is left out
 
 Layers, heads, queries and keys count from 0 in the data and from 1 on the screen. A control is shown only
 where there is a choice.
@@ -60,12 +60,13 @@ def row_of(weights: list[float]) -> list[float]:
 
 
 def stored_row(net: dict, reading: str, layer: int, head: int, query: int, n: int) -> list[float]:
-    """A row of a model as it is stored: n weights, or n bytes of a packed map."""
+    """A row of a model as it is stored: n weights, or n bytes that sum to 255 of a packed map."""
     weights = net["readings"][reading]["weights"]
     if not isinstance(weights, dict):
         return weights[layer][head][query]
-    begin = ((layer * net["heads"] + head) * n + query) * n
-    return list(base64.b64decode(weights["packed"])[begin:begin + n])
+    begin = ((layer * net["heads"] + head) * n + query) * (n - 1)
+    row = base64.b64decode(weights["packed"])[begin:begin + n - 1]
+    return [*row, 255 - sum(row)]
 
 
 def strongest(row: list[float], n: int = 3) -> list[int]:
@@ -193,15 +194,17 @@ def check_data(data: dict) -> None:
 
 
 def _check_packed(text, shape, name):
-    """As many bytes as weights, and no row of zeros."""
+    """As many bytes as weights but the last of each row, and no row above 255."""
     try:
         stored = base64.b64decode(text, validate=True)
     except (binascii.Error, TypeError, ValueError):
         raise ValueError(f"{name}['packed'] is {type(text).__name__}; expected base64") from None
-    if len(stored) != math.prod(shape):
-        raise ValueError(f"{name}['packed'] has {len(stored)} bytes; expected {math.prod(shape)} for {shape}")
-    if not all(any(stored[i:i + shape[-1]]) for i in range(0, len(stored), shape[-1])):
-        raise ValueError(f"{name}['packed'] has a row of zeros; expected weights that sum to 1: rows = queries")
+    kept = shape[-1] - 1
+    expected = math.prod(shape[:-1]) * kept
+    if len(stored) != expected:
+        raise ValueError(f"{name}['packed'] has {len(stored)} bytes; expected {expected} for {shape}")
+    if any(sum(stored[i:i + kept]) > 255 for i in range(0, len(stored), max(kept, 1))):
+        raise ValueError(f"{name}['packed'] has a row above 255; expected bytes that sum to 255 with the one left out")
 
 
 def _check_weights(weights, shape, name):

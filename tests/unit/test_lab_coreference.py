@@ -176,7 +176,7 @@ def packed(layers=2, heads=3):
                 row = [0] * n
                 row[query] += 55
                 row[layer + head] += 200
-                data += bytes(row)
+                data += bytes(row[:-1])
     readings = {last: {"weights": {"packed": base64.b64encode(data).decode()}} for last in ("tired", "wide")}
     return net(seed=None, layers=layers, heads=heads, readings=readings, accuracy=None)
 
@@ -189,8 +189,8 @@ def test_a_packed_map_is_read_at_its_layer_head_and_query():
 
 
 @pytest.mark.parametrize(("text", "message"), [
-    ("!!", "expected base64"), (None, "is NoneType; expected base64"), ("AAAA", "has 3 bytes; expected 726"),
-    (base64.b64encode(bytes(726)).decode(), "has a row of zeros"),
+    ("!!", "expected base64"), (None, "is NoneType; expected base64"), ("AAAA", "has 3 bytes; expected 660"),
+    (base64.b64encode(bytes([26]) * 660).decode(), "has a row above 255"),
 ])
 def test_a_packed_map_that_does_not_fit_is_refused(text, message):
     data = example(packed())
@@ -204,4 +204,4 @@ def test_the_committed_encoder_can_be_explored():
     words = lab.data["words"]["tired"]
     assert lab.network["heads"] * lab.network["layers"] == 72 and words[lab.word] == "it"
     assert lab.row()[words.index("animal")] == pytest.approx(0.677, abs=6e-3)  # a byte a weight
-    assert len(json.dumps(lab.data)) < 125_000 and "MiniLM" in lab.network["name"][0]
+    assert len(json.dumps(lab.data)) < 120_000 and "MiniLM" in lab.network["name"][0]

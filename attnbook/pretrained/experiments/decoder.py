@@ -20,22 +20,35 @@ def _log_odds(logits, a, b):
     return float(logits[-1, first[0]] - logits[-1, first[1]])
 
 
-def blindness(n: int | None = None) -> dict:
-    """Largest difference that the later adjective makes to the row of "it", and what the adjective gives the nouns.
+def adjectives(n: int | None = None) -> dict:
+    """What the later adjective changes in the row of "it", and what the adjective gives the nouns.
 
+    "it": for each pair, the largest difference between the two rows of "it" in all layers and heads.
     "adjective": (pairs, 4, 270), columns A and B from word A, then A and B from word B.
-    "asked": for each pair, log P(A) - log P(B) after "What was too ...? It was the", with word A and with word B.
     """
-    model, largest, rows, asked = load_smollm2(), 0.0, [], []
+    model, moved, given = load_smollm2(), [], []
     for sentence, word_a, word_b, a, b in texts.PAIRS[:n]:
         traces = [model(sentence.format(word)) for word in (word_a, word_b)]
         it = traces[0].place("it", last=True)[-1]
-        largest = max(largest, float((traces[0].weights[:, :, it, :it + 1] - traces[1].weights[:, :, it, :it + 1]).abs().max()))
-        rows.append(torch.stack([trace.looks(word, noun).flatten()
-                                 for trace, word in zip(traces, (word_a, word_b), strict=True) for noun in (a, b)]))
+        before, after = (trace.weights[:, :, it, :it + 1] for trace in traces)
+        moved.append(float((before - after).abs().max()))
+        given.append(torch.stack([trace.looks(word, noun).flatten()
+                                  for trace, word in zip(traces, (word_a, word_b), strict=True) for noun in (a, b)]))
+    return {"it": moved, "adjective": torch.stack(given)}
+
+
+def asked(n: int | None = None) -> list[list[float]]:
+    """For each pair, log P(A) - log P(B) after "What was too ...? It was the", with word A and with word B."""
+    model, odds = load_smollm2(), []
+    for sentence, word_a, word_b, a, b in texts.PAIRS[:n]:
         questions = [f"{sentence.format(word)} What was too {word}? It was the" for word in (word_a, word_b)]
-        asked.append([_log_odds(model.logits(model.encode(question)), a, b) for question in questions])
-    return {"it": largest, "adjective": torch.stack(rows), "asked": asked}
+        odds.append([_log_odds(model.logits(model.encode(question)), a, b) for question in questions])
+    return odds
+
+
+def blindness(n: int | None = None) -> dict:
+    """adjectives(), and as "asked" what asked() says."""
+    return {**adjectives(n), "asked": asked(n)}
 
 
 # -- minimal pairs ------------------------------------------------------------------------
@@ -90,6 +103,12 @@ def second_copy(ids, heads=()) -> float:
     return float(losses[len(ids) // 2:].mean())
 
 
+def silenced(numbers=(), n: int = TESTED) -> list[float]:
+    """second_copy() of the draws to test on without some heads, numbered from 0 to 269."""
+    heads = [divmod(i, HEADS) for i in numbers]
+    return [second_copy(twice(seed), heads) for seed in range(CHOSEN, CHOSEN + n)]
+
+
 def induction() -> dict:
     """Heads chosen on four draws of random tokens, silenced on four others, against five random sets of as many heads."""
     model = load_smollm2()
@@ -99,8 +118,8 @@ def induction() -> dict:
     sets = [[rest[i] for i in torch.randperm(len(rest), generator=torch.Generator().manual_seed(k))[:SILENCED]]
             for k in range(RANDOM_SETS)]
     tests = [twice(seed) for seed in range(CHOSEN, CHOSEN + TESTED)]
-    lost = {name: [second_copy(ids, [divmod(i, HEADS) for i in heads]) for ids in tests]
-            for name, heads in [("none", []), ("induction", best), *((f"random {k}", one) for k, one in enumerate(sets))]}
+    lost = {"none": silenced(), "induction": silenced(best),
+            **{f"random {k}": silenced(one) for k, one in enumerate(sets)}}
     first = [float(next_token_losses(model.logits(ids), ids)[:COPY - 1].mean()) for ids in tests]
     return {"scores": scores, "best": best, "sets": sets, "lost": lost, "first_copy": first}
 

@@ -1,4 +1,4 @@
-"""Attention maps as text: each weight one byte, round(255 w), in base64. Rows are divided by their sum when read."""
+"""Attention maps as text: each weight one byte, in base64. The bytes of a row sum to 255, so its last one is left out."""
 
 import base64
 from collections.abc import Sequence
@@ -8,15 +8,23 @@ from jaxtyping import Float
 from torch import Tensor
 
 
-def pack(weights: Float[Tensor, "..."]) -> str:
-    """Weights between 0 and 1 as text, row after row; the error of a weight is at most 1/510."""
-    return base64.b64encode((weights * 255).round().to(torch.uint8).contiguous().numpy().tobytes()).decode("ascii")
+def pack(weights: Float[Tensor, "... S"]) -> str:
+    """Rows of weights that sum to 1 as text, S - 1 bytes a row; the error of a weight is less than 1/255.
+
+    Each weight is rounded down to a multiple of 1/255; what a row then lacks goes to those that lost most.
+    """
+    exact = weights * 255
+    low = exact.floor()
+    lost = (exact - low).argsort(dim=-1, descending=True, stable=True).argsort(-1)  # 0 for the one that lost most
+    whole = low + (lost < 255 - low.sum(-1, keepdim=True))
+    return base64.b64encode(whole[..., :-1].to(torch.uint8).contiguous().numpy().tobytes()).decode("ascii")
 
 
-def unpack(text: str, shape: Sequence[int]) -> Float[Tensor, "..."]:
-    """The weights again, in that shape, each row divided by its sum."""
-    weights = torch.tensor(list(base64.b64decode(text)), dtype=torch.float32).reshape(tuple(shape))
-    return weights / weights.sum(-1, keepdim=True)
+def unpack(text: str, shape: Sequence[int]) -> Float[Tensor, "... S"]:
+    """The weights again, in that shape; rows sum to 1."""
+    *rows, n = shape
+    stored = torch.tensor(list(base64.b64decode(text)), dtype=torch.float32).reshape(*rows, n - 1)
+    return torch.cat([stored, 255 - stored.sum(-1, keepdim=True)], -1) / 255
 
 
 def rounded(x, digits: int = 4):

@@ -15,15 +15,16 @@ export function rowOf(weights) {
 
 const unpacked = new Map(); // packed text -> its bytes, decoded once
 
-/** A row of a model as it is stored: n weights, or n bytes of a packed map. */
+/** A row of a model as it is stored: n weights, or n bytes that sum to 255 of a packed map. */
 export function storedRow(net, reading, layer, head, query, n) {
   const weights = net.readings[reading].weights;
   if (!weights.packed) return weights[layer][head][query];
   if (!unpacked.has(weights.packed)) {
     unpacked.set(weights.packed, Uint8Array.from(atob(weights.packed), (c) => c.charCodeAt(0)));
   }
-  const begin = ((layer * net.heads + head) * n + query) * n;
-  return [...unpacked.get(weights.packed).slice(begin, begin + n)];
+  const begin = ((layer * net.heads + head) * n + query) * (n - 1);
+  const row = [...unpacked.get(weights.packed).slice(begin, begin + n - 1)];
+  return [...row, 255 - row.reduce((a, b) => a + b, 0)]; // the last one is not stored
 }
 
 /** Places of the n largest weights, the largest first; the earlier word wins a tie. */
