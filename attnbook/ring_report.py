@@ -3,6 +3,7 @@
 `torchrun --nproc_per_node 2 -m attnbook.ring_report` prints one line a rank; a notebook calls run_ranks(ring_report, 4, lengths).
 """
 
+import sys
 import time
 from collections.abc import Sequence
 
@@ -76,7 +77,8 @@ def main() -> None:
     with joined(LIMIT):
         worst = max(compare(n, causal, order) for n in (3, 37) for causal in (False, True)
                     for order in ("contiguous", "zigzag"))
-        print(f"rank {dist.get_rank()} of {dist.get_world_size()}: within 1e-5 of one process: {worst < 1e-5}")
+        line = f"rank {dist.get_rank()} of {dist.get_world_size()}: within 1e-5 of one process: {worst < 1e-5}\n"
+        sys.stdout.write(line)  # text and line end at once: print() writes twice, and another rank may come between
 
 
 if __name__ == "__main__":
