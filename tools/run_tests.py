@@ -35,7 +35,7 @@ def suites() -> dict[str, list[str]]:
         "exercises": ["tests/exercises", *PARALLEL],
         "notebooks": [*strict, *PARALLEL, *notebooks()],
         "book": ["tests/book", *PARALLEL],
-        "browser": ["tests/browser", "-n", "2", "--dist", "worksteal"],
+        "browser": ["tests/browser", "-n", "4", "--dist", "worksteal"],  # more than cores: each waits for its page
     }
 
 

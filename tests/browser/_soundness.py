@@ -69,6 +69,7 @@ def faults(page, url: str) -> list[str]:
         found += _sideways(page, width)
     found += [f"formula on a phone: {formula}" for formula in page.evaluate(WIDE_FORMULAS)]
     found += _axe(page, "375 px", STRUCTURE)
+    page.evaluate("document.querySelectorAll('.attn-figure > *, mjx-math').forEach(e => e.remove())")  # see CONTEXT
     page.add_style_tag(content="[data-repeated] { visibility: hidden !important; }")
     for width in (375, 1280):
         page.set_viewport_size({"width": width, "height": 800})

@@ -86,11 +86,13 @@ def test_pictures_are_described_and_ids_are_unique(visited):
     assert not page.evaluate(DUPLICATE_IDS)
 
 
-def test_chapters_show_their_figures_as_part_of_the_page(chapter):
-    """Inline SVG, with and without JavaScript; no figure is a file that the theme cannot colour."""
-    _, page = chapter
-    assert page.locator(".bd-article svg.attn-figure").count() > 0
+def test_chapters_show_their_figures_as_part_of_the_page(visited):
+    """Inline SVG, as it is served (so without JavaScript, too); no figure is a file that the theme cannot colour."""
+    path, page = visited
     assert page.locator(".cell_output img[src$='.svg']").count() == 0
+    if path in _site.chapters():
+        assert re.search(r"<svg[^>]*attn-figure", (_site.SITE / path).read_text("utf-8"))
+        assert page.locator(".bd-article svg.attn-figure").count() > 0
 
 
 def test_words_in_figures_are_translated(new_page, site):
