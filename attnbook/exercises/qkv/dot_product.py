@@ -39,7 +39,7 @@ right = _attend()
 def cases(generator):
     def draw(*batch, stretch=1.5):
         return (normal(generator, *batch, 3, 4) * stretch, normal(generator, *batch, 5, 4),
-                normal(generator, *batch, 5, 6) * 2)
+                normal(generator, *batch, 5, 6))  # not larger, or softmax(v v^T) v would be v itself
 
     plain, batched = "q (3, 4), k (5, 4), v (5, 6)", "q (2, 3, 4), k (2, 5, 4), v (2, 5, 6)"
     q, k, v = draw(2)

@@ -46,9 +46,15 @@ def cases(generator):
     def at(high=8):
         return int(torch.randint(1, high, (), generator=generator))
 
+    def spoiled():  # no column but 3 sums to about 1, so that no tolerance decides what a sum of columns says
+        while True:
+            w = _sums(soft(), generator)
+            if ((w.sum(0) - 1).abs() > 0.02).sum() == 7:
+                return w
+
     return [
         Case("sum", "a map (8, 8), all may read all; two of its rows sum to 1.1 and 0.9",
-             (_sums(soft(), generator), False)),
+             (spoiled(), False)),
         Case("causal", "a map (8, 8) out of a causal softmax", (_one_even_row(soft(True)), True)),
         Case("sign", "a map (8, 8) with a negative weight in a row that sums to 1", (below_zero(soft(), at()), False)),
         Case("future", "a causal map (8, 8) in which one query reads the last key, rows sum to 1",

@@ -29,10 +29,16 @@ def cases(generator):
     def draw(*shape, size=1.0):
         return size * normal(generator, *shape, 10), torch.randint(10, shape, generator=generator)
 
+    def apart():  # two losses that chance has made alike would hide a second softmax
+        while True:
+            logits, targets = draw(4)
+            if (_loss(torch.softmax(logits, -1), targets) - _loss(logits, targets)).abs() > 0.05:
+                return logits, targets
+
     targets = torch.randint(10, (4,), generator=generator)
     sure = 30.0 * one_hot(targets, 10) + normal(generator, 4, 10)
     return [
-        Case("rows", "logits of shape (4, 10), targets (4,)", draw(4)),
+        Case("rows", "logits of shape (4, 10), targets (4,)", apart()),
         Case("perfect", "logits of shape (4, 10), each target 30 above the rest", (sure, targets)),
         Case("batch", "logits of shape (2, 3, 10), targets (2, 3)", draw(2, 3)),
         Case("size", "logits of shape (2, 3, 10), hundreds apart, targets (2, 3)", draw(2, 3, size=300.0)),

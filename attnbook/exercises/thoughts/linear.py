@@ -57,16 +57,19 @@ def _total_of_all(q, k, v):
     return (fq @ fk.mT).tril() @ v / (fq @ fk.sum(-2))[:, None]
 
 
-
-
 # -- the inputs ------------------------------------------------------------------------------
 
 def cases(generator):
-    one = tuple(normal(generator, 1, d) for d in (3, 3, 2))
+    def draw(n):
+        return tuple(normal(generator, n, d) for d in (3, 3, 2))
+
+    one = draw(1)
+    while ((one[0] @ one[1].mT).abs() - 1).abs() < 0.1:  # a product of 1 would look like a weight of 1
+        one = draw(1)
     return [
         Case("one token", "q, k (1, 3) and v (1, 2)", one),
-        Case("ones", "q, k (5, 3), every value 1, v (5, 2)", (normal(generator, 5, 3), normal(generator, 5, 3), torch.ones(5, 2))),
-        Case("sequence", "q, k (5, 3) and v (5, 2)", (normal(generator, 5, 3), normal(generator, 5, 3), normal(generator, 5, 2))),
+        Case("ones", "q, k (5, 3), every value 1, v (5, 2)", (*draw(5)[:2], torch.ones(5, 2))),
+        Case("sequence", "q, k (5, 3) and v (5, 2)", draw(5)),
     ]
 
 
